@@ -1,0 +1,282 @@
+"""Figures of the book: tidy frame in, Matplotlib figure out.
+
+Drawn narrow with large type, so that the text is still that of the page on a phone; a method
+keeps its color and marker in every figure.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import matplotlib.lines
+import matplotlib.patches
+import numpy as np
+import pandas as pd
+from IPython.display import SVG
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from amol.paths import results_dir
+from amol.tables import HEADINGS
+
+WIDTH = 5.0  # inches: 360 CSS px on a phone make one pixel a point
+INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
+STYLE = {
+    "font.size": 13,
+    "axes.titlesize": 13,
+    "axes.labelsize": 13,
+    "xtick.labelsize": 12,
+    "ytick.labelsize": 12,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": FAINT,
+    "text.color": INK,
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "amol",
+}
+# Okabe and Ito's palette, the yellow darkened so that it shows on white
+METHOD_STYLE = {
+    "CE": ("#000000", "o"),
+    "OLL": ("#E69F00", "s"),
+    "SORD": ("#56B4E9", "^"),
+    "AMOL": ("#0072B2", "D"),
+    "AMOL-asym": ("#D55E00", "v"),
+    "AMOL-exp": ("#009E73", "P"),
+    "AMOL-OLL": ("#CC79A7", "X"),
+    "AMOL-CE": ("#9C8500", "<"),
+    "KL": ("#7A5195", ">"),
+    "CE-masked": ("#6B6B6B", "h"),
+}
+SPARE_STYLE = [("#882255", "*"), ("#117733", "p"), ("#332288", "d"), ("#AA4499", "8")]
+
+
+def method_style(method: str) -> tuple[str, str]:
+    """Color and marker of a method; a method of one's own always gets the same spare pair."""
+    spare = SPARE_STYLE[zlib.crc32(method.encode()) % len(SPARE_STYLE)]
+    return METHOD_STYLE.get(method, spare)
+
+
+def save(label: str, figure: Figure, data: pd.DataFrame) -> SVG:
+    """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; give the SVG back."""
+    folder = results_dir() / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(STYLE):
+        figure.savefig(folder / f"{label}.svg", metadata={"Date": None})
+        figure.savefig(folder / f"{label}.pdf", metadata={"CreationDate": None})
+    data.to_csv(folder / f"{label}.csv", index=False)
+    return SVG(filename=str(folder / f"{label}.svg"))
+
+
+def _canvas(rows: int, columns: int, height: float, **kwargs) -> tuple[Figure, np.ndarray]:
+    """Figure of ``rows`` × ``columns`` panels, kept out of pyplot; axes as a flat array."""
+    figure = Figure(figsize=(WIDTH, height))
+    return figure, figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
+
+
+def _spread(values: np.ndarray, gap: float) -> np.ndarray:
+    """Positions as close to ``values`` as leaves ``gap`` between neighbours, order kept."""
+    order = np.argsort(values, kind="stable")
+    placed = np.array(values, dtype=float)[order]
+    for _ in range(200):
+        overlap = gap - np.diff(placed)
+        if (overlap <= 1e-9).all():
+            break
+        push = np.clip(overlap, 0, None) / 2
+        placed[:-1] -= push
+        placed[1:] += push
+    result = np.empty_like(placed)
+    result[order] = placed
+    return result
+
+
+def _label_right(ax: Axes, points: Mapping[str, tuple[float, float]], gap: float) -> None:
+    """Name every (x, y) right of the axes, a thin line leading to it."""
+    low, high = ax.get_ylim()
+    right = ax.get_xlim()[1]
+    y = np.array([p[1] for p in points.values()])
+    margin = gap / 2
+    for (name, point), at in zip(points.items(), _spread(y, gap), strict=True):
+        ax.annotate(
+            name, point, (right, np.clip(at, low + margin, high - margin)), va="center",
+            annotation_clip=False, arrowprops={"arrowstyle": "-", "color": FAINT, "lw": 0.8},
+        )  # fmt: skip
+
+
+def weight_curves(frame: pd.DataFrame) -> Figure:
+    """m(k, y) over candidate classes: one panel a variant, one line a true label.
+
+    Columns: variant, y, k, weight. Each line is named above its point at the middle class.
+    """
+    with mpl.rc_context(STYLE):
+        variants = list(frame["variant"].unique())
+        figure, axes = _canvas(len(variants), 1, 2.9 * len(variants), sharex=True)
+        middle, top = (frame["k"].max() + 1) // 2, frame["weight"].max()
+        for ax, variant in zip(axes, variants, strict=True):
+            lines = frame[frame["variant"] == variant].groupby("y", sort=False)
+            for (y, line), color in zip(lines, ("#0072B2", "#D55E00", INK), strict=False):
+                ax.plot(line["k"], line["weight"], "o-", color=color, lw=2)
+                height = line.loc[line["k"] == middle, "weight"].iloc[0]
+                ax.annotate(
+                    f"$y = {y}$", (middle, height), (0, 7), textcoords="offset points",
+                    ha="center", color=color,
+                )  # fmt: skip
+            ax.set(title=variant, ylabel="weight $m(k, y)$", ylim=(0.9, top + 0.25))
+            ax.set_xticks(sorted(frame["k"].unique()))
+        axes[-1].set_xlabel("candidate class $k$")
+    return figure
+
+
+def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> Figure:
+    """Mean predicted probability of every class, one line a method, over bars of the truth.
+
+    ``frame`` has columns method, k, mean, std; ``truth`` the share of each true class, by class;
+    ``center`` is shaded.
+    """
+    with mpl.rc_context(STYLE):
+        figure, (ax,) = _canvas(1, 1, 4.3)
+        ax.axvspan(center - 0.5, center + 0.5, color=BAND, zorder=0)
+        ax.bar(truth.index, truth, width=0.5, color="#CFCFCF", zorder=1)
+        ends = {}
+        for method, line in frame.groupby("method", sort=False):
+            color, marker = method_style(method)
+            ax.errorbar(
+                line["k"], line["mean"], line["std"], color=color, marker=marker, lw=2, capsize=3
+            )
+            ends[method] = (line["k"].iloc[-1], line["mean"].iloc[-1])
+        ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None))
+        ax.set_xlim(truth.index.min() - 0.5, truth.index.max() + 0.6)
+        ax.set_xticks(truth.index)
+        ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom", color=INK)
+        _label_right(ax, ends, gap=0.075 * ax.get_ylim()[1])
+    return figure
+
+
+def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
+    """Share of every class, two panels a row, the center class dark.
+
+    Columns: panel, label (of the class), share, center (bool); one row a bar.
+    """
+    with mpl.rc_context(STYLE):
+        panels = list(frame.groupby("panel", sort=False))
+        rows = -(-len(panels) // 2)
+        figure, axes = _canvas(rows, min(2, len(panels)), 2.6 * rows, sharey=True)
+        for ax, (title, part) in zip(axes, panels, strict=False):
+            colors = np.where(part["center"], "#D55E00", "#9BB7CC")
+            ax.bar(part["label"].astype(str), part["share"], color=colors)
+            ax.set(title=title, xlabel=xlabel)
+        for ax in axes[len(panels) :]:
+            ax.set_visible(False)
+        for ax in axes[:: min(2, len(panels))]:
+            ax.set_ylabel(ylabel)
+    return figure
+
+
+def confusion(frame: pd.DataFrame, center: int) -> Figure:
+    """Row shares in percent, true class down, predicted class across; the center column framed.
+
+    Columns: true, predicted, share (of the true class).
+    """
+    with mpl.rc_context(STYLE):
+        grid = frame.pivot(index="true", columns="predicted", values="share")
+        figure, (ax,) = _canvas(1, 1, 4.6)
+        ax.imshow(grid, cmap="Blues", vmin=0, vmax=1)
+        for (row, column), share in np.ndenumerate(grid.to_numpy()):
+            ink = "white" if share > 0.5 else INK
+            ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=ink)
+        frame_style = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
+        ax.add_patch(mpl.patches.Rectangle((center - 0.5, -0.5), 1, len(grid), **frame_style))
+        ax.set(xlabel="predicted class (center framed)", ylabel="true class")
+        ax.set_xticks(range(len(grid)), grid.columns)
+        ax.set_yticks(range(len(grid)), grid.index)
+        ax.spines[:].set_visible(False)
+        ax.tick_params(length=0)
+    return figure
+
+
+def _rows(ax: Axes, names: Sequence[str]) -> None:
+    """One row a name, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.grid(axis="x", color=BAND)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
+
+
+def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str] = {}) -> Figure:
+    """Mean with a bar of one standard deviation, one row a method; the paper's mean as a tick.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `amol.tables.summarize`.
+    panel : {"dataset", "metric"}
+        What a panel shows; data sets share one axis, metrics don't.
+    flags : mapping
+        Mark after a panel's title, such as ``{"Wine Red": "†"}``.
+    """
+    with mpl.rc_context(STYLE):
+        panels = list(summary.groupby(panel, sort=False))
+        methods = list(summary["method"].unique())
+        rows, across = -(-len(panels) // 2), min(2, len(panels))
+        height = rows * (0.9 + 0.3 * len(methods)) + 0.4
+        figure, axes = _canvas(rows, across, height, sharey=True, sharex=panel == "dataset")
+        for ax, (name, part) in zip(axes, panels, strict=False):
+            _rows(ax, methods)
+            for row in part.itertuples():
+                color, marker = method_style(row.method)
+                at = methods.index(row.method)
+                ax.errorbar(row.mean, at, xerr=row.std, color=color, marker=marker, ms=7, capsize=3)
+                ax.plot(row.paper_mean, at, "|", color=INK, ms=15, mew=1.8)
+            ax.set_title(HEADINGS.get(name, name) + flags.get(name, ""))
+            ax.tick_params(labelbottom=True)
+        for ax in axes[len(panels) :]:
+            ax.set_visible(False)
+        key = [
+            mpl.lines.Line2D([], [], color=FAINT, marker="o", label="ours, mean ± std"),
+            mpl.lines.Line2D([], [], color=INK, marker="|", ms=13, mew=1.8, ls="", label="paper"),
+        ]
+        figure.legend(handles=key, loc="outside upper center", ncols=2, frameon=False)
+    return figure
+
+
+def dumbbells(
+    frame: pd.DataFrame, ends: Mapping[str, str], xlabel: str, scale: str = "linear"
+) -> Figure:
+    """Two values a row, joined: a hollow and a full dot, one panel a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns: panel, name (of the row) and the two that ``ends`` names.
+    ends : mapping
+        The hollow end's column and the full end's, each with its text in the key.
+    xlabel : str
+    scale : str
+        Matplotlib's name of the x scale.
+    """
+    with mpl.rc_context(STYLE):
+        (hollow, full), names = ends, list(frame["name"].unique())
+        panels = list(frame.groupby("panel", sort=False))
+        height = len(panels) * (0.7 + 0.31 * len(names)) + 0.9
+        figure, axes = _canvas(len(panels), 1, height, sharex=True)
+        for ax, (title, part) in zip(axes, panels, strict=True):
+            _rows(ax, names)
+            at = [names.index(name) for name in part["name"]]
+            ax.hlines(at, part[hollow], part[full], color=FAINT, lw=2, zorder=1)
+            style = {"s": 60, "lw": 1.8, "zorder": 2}
+            ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
+            ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
+            ax.set(title=title, xscale=scale)
+        axes[-1].set_xlabel(xlabel)
+        key = [
+            mpl.lines.Line2D(
+                [], [], ls="", marker="o", ms=8, mew=1.8, mec=edge, mfc=fill, label=ends[column]
+            )
+            for column, edge, fill in ((hollow, "#D55E00", "white"), (full, "#0072B2", "#0072B2"))
+        ]
+        figure.legend(handles=key, loc="outside upper left", frameon=False)
+    return figure

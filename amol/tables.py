@@ -1,0 +1,189 @@
+"""Tables that set ours beside the paper's: tidy frame in, text, Markdown and files out.
+
+`summarize` turns one row a run into one row a mean; `compare` lays those out as the paper does;
+`publish` numbers the result for the book and writes it to disk.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from amol.metrics import HIGHER_IS_BETTER
+from amol.paths import results_dir
+from amol.published import published
+
+DASH = "–"
+DIGITS = 3
+HEADINGS = {
+    "accuracy": "Accuracy",
+    "center_rate": "Center rate",
+    "center_recall": "Center recall",
+    "extreme_recall": "Extreme recall",
+}
+
+
+def summarize(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Mean and standard deviation over seeds, beside the paper's.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row a run, with columns dataset, method, seed and every name in ``metrics``.
+    metrics : sequence of str
+
+    Returns
+    -------
+    DataFrame
+        One row a (dataset, method, metric), in the order of ``runs``: mean, std (ddof 1, NaN for
+        one seed), count, paper_mean and paper_std (NaN where the paper prints none).
+    """
+    keys = ["dataset", "method", "metric"]
+    long = runs.melt(["dataset", "method", "seed"], list(metrics), "metric")
+    summary = long.groupby(keys, sort=False)["value"].agg(["mean", "std", "count"]).reset_index()
+    paper = [published(*key) or (np.nan, np.nan) for key in summary[keys].itertuples(index=False)]
+    summary[["paper_mean", "paper_std"]] = np.array(paper, dtype=float).reshape(-1, 2)
+    return summary
+
+
+def mean_std(mean: float, std: float) -> str:
+    """``0.735 ± 0.003``; a dash for a missing part. The line may break before ``±`` alone."""
+    if np.isnan(mean):
+        return DASH
+    return f"{mean:.{DIGITS}f} ±\N{NO-BREAK SPACE}" + (
+        DASH if np.isnan(std) else f"{std:.{DIGITS}f}"
+    )
+
+
+def _paper(mean: float, std: float) -> str:
+    """As `mean_std`, but a number that the paper gives without ± stays as it is printed there."""
+    return mean_std(mean, std) if np.isnan(mean) or not np.isnan(std) else f"{mean:.2f}"
+
+
+def value(summary: pd.DataFrame, dataset: str, method: str, metric: str, column="mean") -> float:
+    """One number of ``summary``; NaN where it has no such row."""
+    keys = ["dataset", "method", "metric"]
+    found = summary.set_index(keys)[column].get((dataset, method, metric))
+    return np.nan if found is None else float(found)
+
+
+def quote(summary: pd.DataFrame, dataset: str, method: str, metric: str, paper=False) -> str:
+    """Text of one cell, for prose: ours, or the paper's; a dash where there is none."""
+    form, prefix = (_paper, "paper_") if paper else (mean_std, "")
+    return form(*(value(summary, dataset, method, metric, prefix + c) for c in ("mean", "std")))
+
+
+def best_mask(summary: pd.DataFrame, column: str = "mean") -> pd.Series:
+    """True where a row is best, or tied at the printed digits, in its data set and metric."""
+    sign = summary["metric"].map(HIGHER_IS_BETTER).map({True: 1, False: -1})
+    score = (summary[column] * sign).round(DIGITS)
+    return score == score.groupby([summary["dataset"], summary["metric"]]).transform("max")
+
+
+def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
+    """Lay a summary out as the paper does: a row a method, and the paper's row under it.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `summarize`; one metric where ``columns`` is "dataset".
+    columns : {"dataset", "metric"}
+        What runs across. With "metric" and several data sets, rows name both.
+
+    Returns
+    -------
+    DataFrame of str
+        Best cells in bold (Markdown), ours and the paper's apart. A method without any published
+        number has no second row.
+    """
+    rows = summary["method"]
+    if columns == "metric" and summary["dataset"].nunique() > 1:
+        rows = summary["dataset"] + ", " + rows
+    across = summary[columns].map(lambda name: HEADINGS.get(name, name))
+
+    def grid(cells: list[str], best: pd.Series) -> pd.DataFrame:
+        bold = [f"**{c}**" if b else c for c, b in zip(cells, best, strict=True)]
+        tidy = pd.DataFrame({"Method": rows, "across": across, "cell": bold})
+        wide = tidy.pivot(index="Method", columns="across", values="cell")
+        return wide.reindex(index=rows.unique(), columns=across.unique()).fillna(DASH)
+
+    ours = grid(
+        [mean_std(*p) for p in summary[["mean", "std"]].to_numpy()], best_mask(summary, "mean")
+    )
+    paper = grid(
+        [_paper(*p) for p in summary[["paper_mean", "paper_std"]].to_numpy()],
+        best_mask(summary, "paper_mean"),
+    )
+    paper = paper[(paper != DASH).any(axis=1)].rename(lambda name: f"{name}, paper")
+    order = [label for name in ours.index for label in (name, f"{name}, paper")]
+    both = pd.concat([ours, paper])
+    both = both.loc[[label for label in order if label in both.index]]
+    return both.rename_axis(index="Method", columns=None)
+
+
+@dataclass(frozen=True)
+class NumberedTable:
+    """A table that the book numbers: HTML in Jupyter, a MyST directive in the book.
+
+    The label serves as glue key, as cross-reference and as file name.
+    """
+
+    label: str
+    caption: str
+    cells: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        shown = self.cells.map(lambda c: re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", str(c)))
+        return f"<p>{self.caption}</p>" + shown.to_html(escape=False)
+
+    def _repr_markdown_(self) -> str:
+        return f":::{{table}} {self.caption}\n:name: {self.label}\n\n{_markdown(self.cells)}\n:::"
+
+
+def publish(
+    label: str, caption: str, cells: pd.DataFrame, data: pd.DataFrame | None = None
+) -> NumberedTable:
+    """Write ``tables/<label>.csv`` and ``.tex`` to the results folder and number the table.
+
+    ``cells`` is what is shown, its index the first column; ``data``, where given, is what the CSV
+    holds instead (full precision).
+    """
+    folder = results_dir() / "tables"
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = cells.reset_index().map(lambda c: str(c).replace("**", ""))
+    (plain if data is None else data).to_csv(folder / f"{label}.csv", index=False)
+    (folder / f"{label}.tex").write_text(_latex(cells), encoding="utf-8")
+    return NumberedTable(label, caption, cells)
+
+
+def _alignment(cells: pd.DataFrame) -> list[str]:
+    """Right for columns that hold nothing but numbers, left for the index and for text."""
+    numeric = re.compile(r"[\d.,±%×*\s–−-]+")
+    return ["left"] + [
+        "right" if all(numeric.fullmatch(str(c)) for c in column) else "left"
+        for _, column in cells.items()
+    ]
+
+
+def _markdown(cells: pd.DataFrame) -> str:
+    return cells.to_markdown(colalign=_alignment(cells), disable_numparse=True)
+
+
+def _latex(cells: pd.DataFrame) -> str:
+    """The table as a booktabs tabular."""
+
+    def text(cell: object) -> str:
+        escaped = re.sub(r"([&%#_])", r"\\\1", str(cell))
+        bold = re.sub(r"\*\*(.+?)\*\*", r"\\textbf{\1}", escaped)
+        return bold.replace("±\N{NO-BREAK SPACE}", r"$\pm$ ").replace(DASH, "--")
+
+    def line(row: Sequence[object]) -> str:
+        return " & ".join(map(text, row)) + r" \\"
+
+    table = cells.reset_index()
+    spec = "".join(side[0] for side in _alignment(cells))
+    body = [line(row) for row in table.itertuples(index=False)]
+    head = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", line(table.columns), r"\midrule"]
+    return "\n".join([*head, *body, r"\bottomrule", r"\end{tabular}", ""])
