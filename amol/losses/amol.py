@@ -1,0 +1,156 @@
+"""AMOL and its variants: a divergence from a Gaussian target that charges hedging extra."""
+
+import torch
+from torch import Tensor
+
+from .base import OrdinalLoss, not_negative, positive
+from .pointwise import cross_entropy, weighted_log_loss
+from .tables import center_weight, closeness, gaussian_log_target
+
+
+def weighted_divergence(logits: Tensor, log_target: Tensor, weight: Tensor) -> Tensor:
+    """Σ_k weight_k p_k log(p_k / q_k): three times (..., K) -> (...).
+
+    With weight 1 it is D_KL(p ‖ q). With others a term may be negative, and so may the sum.
+    """
+    log_p = torch.log_softmax(logits, -1)
+    return ((log_p - log_target) * (weight * log_p.exp())).sum(-1)
+
+
+class _Divergence(OrdinalLoss):
+    """Weighted divergence from the Gaussian target; a subclass gives the weights."""
+
+    def __init__(self, num_classes, sigma, reduction, weight, ignore_index):
+        super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
+        self.sigma = positive("sigma", sigma)
+        self.add_table("log_target", gaussian_log_target(num_classes, sigma))
+
+    def values(self, logits, target):
+        log_target = self.rows("log_target", logits, target)
+        return weighted_divergence(logits, log_target, self.rows("m", logits, target))
+
+
+class AMOLLoss(_Divergence):
+    """Σ_k m(k, y) p_k log(p_k / q_k) with Gaussian q and `center_weight` m (`AMOL`).
+
+    Parameters
+    ----------
+    alpha : float
+        Strength of m, at least 0; 0 is D_KL(p ‖ q).
+    sigma : float
+        Width of q in classes, above 0.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        *,
+        alpha=1.0,
+        sigma=1.0,
+        reduction="mean",
+        weight=None,
+        ignore_index=-100,
+    ):
+        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
+        self.alpha = not_negative("alpha", alpha)
+        self.add_table("m", center_weight(num_classes, alpha))
+
+
+class AMOLAsymLoss(_Divergence):
+    """AMOL with weight only from the label inward to the center (`AMOL-asym`).
+
+    Parameters as in `AMOLLoss`.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        *,
+        alpha=1.0,
+        sigma=1.0,
+        reduction="mean",
+        weight=None,
+        ignore_index=-100,
+    ):
+        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
+        self.alpha = not_negative("alpha", alpha)
+        self.add_table("m", center_weight(num_classes, alpha, direction="inward"))
+
+
+class AMOLExpLoss(_Divergence):
+    """AMOL with m = exp(α (1 − |k − c|/c) (|y − c|/c)) (`AMOL-exp`).
+
+    Parameters as in `AMOLLoss`.
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        *,
+        alpha=1.0,
+        sigma=1.0,
+        reduction="mean",
+        weight=None,
+        ignore_index=-100,
+    ):
+        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
+        self.alpha = not_negative("alpha", alpha)
+        self.add_table("m", center_weight(num_classes, alpha, form="exponential"))
+
+
+class KLLoss(OrdinalLoss):
+    """D_KL(p ‖ q) to the Gaussian q: AMOL at α = 0, the control for m (`KL`).
+
+    Parameters
+    ----------
+    sigma : float
+        Width of q in classes, above 0.
+    """
+
+    def __init__(self, num_classes, *, sigma=1.0, reduction="mean", weight=None, ignore_index=-100):
+        super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
+        self.sigma = positive("sigma", sigma)
+        self.add_table("log_target", gaussian_log_target(num_classes, sigma))
+
+    def values(self, logits, target):
+        log_p = torch.log_softmax(logits, -1)
+        return ((log_p - self.rows("log_target", logits, target)) * log_p.exp()).sum(-1)
+
+
+class AMOLOLLLoss(OrdinalLoss):
+    """−Σ_k m(k, y) (1 − |k − y|/(K − 1)) log p_k (`AMOL-OLL`).
+
+    The paper's ablation that collapses: here m multiplies a reward, so it draws mass to the
+    center.
+
+    Parameters
+    ----------
+    alpha : float
+        Strength of m, at least 0; 0 is `OLL`.
+    """
+
+    def __init__(self, num_classes, *, alpha=1.0, reduction="mean", weight=None, ignore_index=-100):
+        super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
+        self.alpha = not_negative("alpha", alpha)
+        self.add_table("reward", center_weight(num_classes, alpha) * closeness(num_classes))
+
+    def values(self, logits, target):
+        return weighted_log_loss(logits, self.rows("reward", logits, target))
+
+
+class AMOLCELoss(OrdinalLoss):
+    """−m(y, y) log p_y: m on cross-entropy with the hard label (`AMOL-CE`).
+
+    Parameters
+    ----------
+    alpha : float
+        Strength of m, at least 0; 0 is `CE`.
+    """
+
+    def __init__(self, num_classes, *, alpha=1.0, reduction="mean", weight=None, ignore_index=-100):
+        super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
+        self.alpha = not_negative("alpha", alpha)
+        self.add_table("m", center_weight(num_classes, alpha).diagonal().unsqueeze(-1).clone())
+
+    def values(self, logits, target):
+        return self.rows("m", logits, target).squeeze(-1) * cross_entropy(logits, target)

@@ -1,0 +1,74 @@
+"""Fixed (K, K) tables, float64, row = true label y, column = class k."""
+
+import torch
+from torch import Tensor
+
+from .base import not_negative, positive
+
+FORMS = ("linear", "exponential")
+DIRECTIONS = ("both", "inward")
+
+
+def center_class(num_classes: int) -> int:
+    """Class taken as the center: (K − 1)/2, at even K the lower of the two middle classes."""
+    return (num_classes - 1) // 2
+
+
+def distances(num_classes: int) -> Tensor:
+    """|k − y|, (K, K)."""
+    index = torch.arange(num_classes, dtype=torch.float64)
+    return (index - index[:, None]).abs()
+
+
+def gaussian_log_target(num_classes: int, sigma: float) -> Tensor:
+    """log p_k with p_k ∝ exp(−(k − y)² / (2σ²)), (K, K), rows normalised."""
+    sigma = positive("sigma", sigma)
+    return torch.log_softmax(-0.5 * (distances(num_classes) / sigma) ** 2, -1)
+
+
+def closeness(num_classes: int) -> Tensor:
+    """1 − |k − y|/(K − 1), (K, K): 1 at the label, 0 at the far end."""
+    return 1 - distances(num_classes) / (num_classes - 1)
+
+
+def center_weight(
+    num_classes: int, alpha: float = 1.0, form: str = "linear", direction: str = "both"
+) -> Tensor:
+    """Weight m(k, y) of class k under true label y (AMOL, Eq. for m and its variants).
+
+    m = 1 + α (1 − |k − c|/c) (|y − c|/c) with the real center c = (K − 1)/2: large only where
+    k is near the center and y far from it. The same c holds at even K, where it is no class,
+    and at K = 2, where m is 1 throughout.
+
+    Parameters
+    ----------
+    num_classes : int
+        K, at least 2.
+    alpha : float
+        Strength, at least 0; at 0 every weight is 1.
+    form : {"linear", "exponential"}
+        1 + α·product, or exp(α·product).
+    direction : {"both", "inward"}
+        "inward" keeps the weight only for classes from y (exclusive) to the center
+        (inclusive), elsewhere 1.
+
+    Returns
+    -------
+    (K, K) float64 tensor, row y, column k.
+    """
+    alpha = not_negative("alpha", alpha)
+    if num_classes < 2:
+        raise ValueError(f"num_classes is at least 2, got {num_classes}")
+    if form not in FORMS:
+        raise ValueError(f"form is one of {', '.join(FORMS)}, got {form!r}")
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction is one of {', '.join(DIRECTIONS)}, got {direction!r}")
+    center = (num_classes - 1) / 2
+    k = torch.arange(num_classes, dtype=torch.float64)
+    y = k[:, None]
+    product = alpha * (1 - (k - center).abs() / center) * ((y - center).abs() / center)
+    weight = 1 + product if form == "linear" else product.exp()
+    if direction == "both":
+        return weight
+    inward = ((y < k) & (k <= center)) | ((center <= k) & (k < y))
+    return torch.where(inward, weight, 1.0)
