@@ -1,0 +1,149 @@
+"""Execute the book's notebooks where stale and render the book; knows nothing of their content."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+
+from amol.execution import NotebookError, run_notebook
+from amol.paths import ROOT, build_dir
+
+LIBRARIES = ("torch", "numpy", "pandas", "scikit-learn", "matplotlib", "seaborn", "ipykernel")
+
+
+def book_notebooks() -> list[Path]:
+    """Source notebooks of the table of contents, in its order."""
+    listed = re.findall(r"^\s*-\s*file:\s*(\S+)", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
+    paths = [ROOT / f"{Path(name).with_suffix('')}.ipynb" for name in listed]
+    return [path for path in paths if path.exists()]
+
+
+def _digest(*parts: str | Path) -> str:
+    """SHA-256 over texts and over the names and bytes of files and folders."""
+    total = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str):
+            total.update(part.encode())
+            continue
+        files = [part] if part.is_file() else sorted(p for p in part.rglob("*") if p.is_file())
+        for file in files:
+            if "__pycache__" not in file.parts:
+                total.update(f"{file.relative_to(part.parent)}\0".encode())
+                total.update(file.read_bytes())
+    return total.hexdigest()
+
+
+def _execution_key(source: Path) -> str:
+    """What an executed copy rests on: its code, the package and the libraries."""
+    cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    spared = {"cli.py", "execution.py", "book.py"}
+    package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.name not in spared]
+    versions = [f"{name} {version(name)}" for name in LIBRARIES]
+    return _digest(json.dumps(code), *package, *versions, sys.version)
+
+
+def _key_file(copy: Path) -> Path:
+    return copy.with_suffix(".key")
+
+
+def _execute_copy(source: Path, copy: Path, key: str) -> float:
+    """Execute one notebook of the book; replaces the copy when all of it went well."""
+    start = time.perf_counter()
+    partial = build_dir() / "failed" / source.name
+    run_notebook(source, partial, results=build_dir() / "results", cwd=copy.parent)
+    _key_file(copy).unlink(missing_ok=True)
+    partial.replace(copy)
+    _key_file(copy).write_text(key)
+    return time.perf_counter() - start
+
+
+def execute_book(workers: int = 2) -> None:
+    """Execute the book's notebooks whose copy is missing or stale, several at a time.
+
+    Raises
+    ------
+    NotebookError
+        After all others had their turn; names every notebook that failed.
+    """
+    stale = {}
+    for source in book_notebooks():
+        copy = build_dir() / "executed" / source.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        key = _execution_key(source)
+        fresh = copy.exists() and _key_file(copy).exists() and _key_file(copy).read_text() == key
+        if not (fresh and (build_dir() / "results").exists()):
+            stale[source] = (copy, key)
+    print(f"notebooks: {len(stale)} to execute, {len(book_notebooks()) - len(stale)} unchanged")
+    failures = []
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        jobs = {pool.submit(_execute_copy, source, *rest): source for source, rest in stale.items()}
+        for number, job in enumerate(as_completed(jobs), start=1):
+            name = jobs[job].stem
+            try:
+                print(f"  [{number}/{len(jobs)}] {name}  {job.result():.1f} s", flush=True)
+            except NotebookError as error:
+                print(f"  [{number}/{len(jobs)}] {name}  failed", flush=True)
+                failures.append(str(error))
+    if failures:
+        raise NotebookError("\n".join(failures))
+
+
+def render_book() -> Path:
+    """Render the book from an empty folder; the last good one stays until this one is good.
+
+    Returns
+    -------
+    Path
+        The first page.
+
+    Raises
+    ------
+    RuntimeError
+        Holds Jupyter Book's warnings and errors.
+    """
+    site, mark = ROOT / "_build" / "html", build_dir() / "rendered.key"
+    notebooks = book_notebooks()
+    inputs = [ROOT / "_config.yml", ROOT / "_toc.yml", ROOT / "book", *notebooks]
+    inputs += [build_dir() / "executed", build_dir() / "results"]
+    remote = subprocess.run(
+        ["git", "-C", str(ROOT), "remote", "get-url", "origin"], capture_output=True, text=True
+    ).stdout
+    key = _digest(*inputs, remote, version("jupyter-book"), version("sphinx-book-theme"))
+    page = site / "book" / "index.html"
+    if page.exists() and mark.exists() and mark.read_text() == key:
+        print("book: unchanged")
+        return page
+    print("book: rendering", flush=True)
+    build_dir().mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=build_dir(), prefix="render-") as scratch:
+        command = "from jupyter_book.cli.main import main; main()"
+        options = ["-W", "-n", "--keep-going", "--all", "--path-output", scratch]
+        done = subprocess.run(
+            [sys.executable, "-c", command, "build", str(ROOT), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"},
+        )
+        if done.returncode:
+            lines = done.stdout.splitlines()
+            told = [line for line in lines if re.search("WARNING|ERROR|rror:", line)] or lines[-20:]
+            raise RuntimeError("the book has faults; the last good one is kept\n" + "\n".join(told))
+        mark.unlink(missing_ok=True)
+        old = Path(scratch, "old")
+        site.parent.mkdir(exist_ok=True)
+        if site.exists():
+            site.rename(old)
+        shutil.move(Path(scratch, "_build", "html"), site)
+    mark.write_text(key)
+    return page

@@ -1,0 +1,174 @@
+"""Command line of the companion: ``amol build | run | study | check | fork``."""
+
+import argparse
+import sys
+from pathlib import Path
+
+STUDY_OPTIONS = {
+    "datasets": (str, "names, such as 'Wine Red,Abalone' (default: all four)"),
+    "methods": (str, "names, such as 'CE,AMOL' (default: the paper's eight)"),
+    "seeds": (int, "how many (default: 5)"),
+    "alpha": (float, "strength of the weight m(k, y) (default: 1)"),
+    "sigma": (float, "width of the Gaussian target (default: 1)"),
+    "split_seed": (int, "seed of the split (default: 42)"),
+    "epochs": (int, "most epochs a run may take (default: 200)"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; give its exit code."""
+    arguments = _parser().parse_args(argv)
+    try:
+        return arguments.command(arguments) or 0
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from here", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="amol",
+        description="Executable companion of AMOL, the adaptive margin ordinal loss.",
+        epilog="`amol COMMAND --help` tells more.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, function, summary: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.set_defaults(command=function)
+        return added
+
+    build = command("build", _build, "Train and execute what changed, render the book.")
+    run = command("run", _run, "Execute one notebook, with parameters of your own.")
+    study = command("study", _study, "Train a grid of data sets, methods and seeds; print means.")
+    command("check", _check, "Print each published claim with its verdict; fail on a surprise.")
+    fork = command("fork", _fork, "Copy a notebook under a new name into the book.")
+
+    run.add_argument("notebook", help="a name such as 05_results, or a path")
+    run.add_argument("--parameters", action="store_true", help="list its parameters and stop")
+    add = run.add_argument
+    add("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="pairs",
+        help="set a parameter; a list as a,b")  # fmt: skip
+    add("-y", metavar="YAML", dest="text", help="set parameters as '{seeds: 2, alpha: 1e-3}'")
+    add("-f", metavar="FILE", dest="file", type=Path, help="set parameters from a YAML file")
+    add("-o", metavar="OUT", dest="output", type=Path,
+        help="executed notebook (default: build/runs/NOTEBOOK.ipynb)")  # fmt: skip
+    for name, (kind, text) in STUDY_OPTIONS.items():
+        study.add_argument(f"--{name.replace('_', '-')}", type=kind, help=text)
+    for parser_with_workers in (build, study):
+        parser_with_workers.add_argument(
+            "--workers", type=int, default=2, help="processes at a time (default: 2)"
+        )
+    fork.add_argument("source", help="a notebook, such as 05_results")
+    fork.add_argument("name", help="the new one's name, such as my_results")
+    return parser
+
+
+def _fail(error: Exception) -> SystemExit:
+    return SystemExit(f"amol: {error}")
+
+
+def _build(arguments: argparse.Namespace) -> None:
+    from amol.book import execute_book, render_book
+    from amol.execution import NotebookError
+    from amol.ledger import ledger
+    from amol.paths import build_dir
+    from amol.study import StudySettings, run_study
+
+    print("study: the default grid", flush=True)
+    runs = run_study(StudySettings(), workers=arguments.workers, progress=True)
+    print(f"study: {runs.attrs['trained']} runs trained, {runs.attrs['reused']} reused", flush=True)
+    results = build_dir() / "results"
+    results.mkdir(parents=True, exist_ok=True)
+    runs.to_csv(results / "runs.csv", index=False)
+    ledger(runs).to_csv(results / "ledger.csv", index=False)
+    try:
+        execute_book(arguments.workers)
+        page = render_book()
+    except (NotebookError, RuntimeError) as error:
+        raise _fail(error) from None
+    print(f"open {page}")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    import yaml
+
+    from amol import execution
+    from amol.paths import build_dir
+
+    try:
+        notebook = execution.notebook_path(arguments.notebook)
+        if arguments.parameters:
+            return _list_parameters(execution.parameters_of(notebook))
+        given = {}
+        texts = [arguments.file.read_text(encoding="utf-8")] if arguments.file else []
+        for text in [*texts, arguments.text]:
+            read = yaml.load(text or "{}", yaml.BaseLoader)
+            if not isinstance(read, dict):
+                raise ValueError(f"{text!r} is no mapping; write {{name: value}}")
+            given |= read
+        given |= dict(arguments.pairs)
+        parameters = execution.parse_parameters(notebook, given)
+    except (ValueError, OSError, yaml.YAMLError) as error:
+        raise _fail(error) from None
+
+    output = arguments.output or build_dir() / "runs" / notebook.name
+    results = output.with_name(f"{output.stem}_files")
+    told = ", ".join(f"{name} = {value!r}" for name, value in parameters.items())
+    print(f"{notebook.stem}: {told or 'default parameters'}", flush=True)
+    try:
+        execution.run_notebook(notebook, output, parameters, results, on_cell=_cell_line)
+    except (execution.NotebookError, ValueError) as error:
+        raise _fail(error) from None
+    print(f"notebook: {output}")
+    if results.exists():
+        print(f"tables and figures: {results}")
+
+
+def _list_parameters(parameters: dict[str, dict]) -> None:
+    for name, known in parameters.items():
+        print(f"{name}: {known['type']} = {known['default']!r}\n    {known['help']}")
+    if not parameters:
+        print("this notebook has no parameters")
+
+
+def _cell_line(number: int, total: int, cell) -> None:
+    if cell.cell_type == "code":
+        first = next((line for line in cell.source.splitlines() if line.strip()), "")
+        seconds = cell.metadata.papermill["duration"] or 0
+        print(f"  [{number:2}/{total}] {seconds:5.1f} s  {first[:70]}", flush=True)
+
+
+def _study(arguments: argparse.Namespace) -> None:
+    from amol.study import StudySettings, run_study
+
+    chosen = {name: getattr(arguments, name) for name in STUDY_OPTIONS}
+    try:
+        settings = StudySettings(**{name: v for name, v in chosen.items() if v is not None})
+    except ValueError as error:
+        raise _fail(error) from None
+    runs = run_study(settings, workers=arguments.workers, progress=True)
+    means = runs.groupby(["dataset", "method"], sort=False)
+    print(means[["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"]].mean().round(3).to_string())
+    print(f"{runs.attrs['trained']} runs trained, {runs.attrs['reused']} reused")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from amol.ledger import ledger
+    from amol.study import StudySettings, run_study
+
+    entries = ledger(run_study(StudySettings()))
+    surprises = entries[entries["verdict"] != entries["expected"]]
+    print(entries.to_string(index=False))
+    print(f"{len(entries)} entries, {len(surprises)} not as expected")
+    return 1 if len(surprises) else 0
+
+
+def _fork(arguments: argparse.Namespace) -> None:
+    from amol.execution import fork_notebook
+
+    try:
+        made = fork_notebook(arguments.source, arguments.name)
+    except (ValueError, OSError) as error:
+        raise _fail(error) from None
+    print(f"{made} and its .py pair made and listed in _toc.yml; `amol build` shows it")

@@ -1,0 +1,243 @@
+"""Run one notebook through papermill, its parameters checked before any work."""
+
+import ast
+import difflib
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import jupytext
+import nbformat
+import papermill
+import yaml
+from papermill.engines import NBClientEngine, papermill_engines
+from papermill.exceptions import PapermillExecutionError
+
+from amol.paths import ROOT, build_dir
+
+WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class NotebookError(Exception):
+    """A notebook that failed: its name, the cell, the error, and where the partial run is."""
+
+
+def notebook_path(name: str | Path) -> Path:
+    """Find a notebook by name (``05_results``) or by path, with or without extension.
+
+    Raises
+    ------
+    FileNotFoundError
+        Names the nearest known notebooks.
+    """
+    for folder in (Path.cwd(), ROOT / "notebooks"):
+        path = folder / name
+        for found in (path.with_suffix(".ipynb"), path.with_name(path.name + ".ipynb")):
+            if found.is_file():
+                return found.resolve()
+    known = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    near = difflib.get_close_matches(Path(name).stem, known) or known
+    raise FileNotFoundError(f"no notebook {str(name)!r}; there are: {', '.join(near)}")
+
+
+def _scalar(text: str, kind: type):
+    """A value of the given kind from its text; of the most telling kind where that is None."""
+    if kind is bool:
+        if str(text).lower() not in WORDS:
+            raise ValueError("true or false")
+        return WORDS[str(text).lower()]
+    if kind in (int, float, str):
+        return kind(text)
+    for guess in (int, float, bool):
+        try:
+            return _scalar(text, guess)
+        except ValueError:
+            continue
+    return text
+
+
+def _convert(value, kind: str, default):
+    """A parameter's value from text, or from lists and mappings of texts."""
+    if kind == "list":
+        kinds = {type(item) for item in default or ()}
+        item_kind = kinds.pop() if len(kinds) == 1 else None
+        if isinstance(value, str):
+            is_yaml = value.strip().startswith("[")
+            value = yaml.load(value, yaml.BaseLoader) if is_yaml else value.split(",")
+        if not isinstance(value, list):
+            raise ValueError(value)
+        return [_scalar(item.strip(), item_kind) for item in value]
+    if kind == "dict":
+        if isinstance(value, str):
+            value = yaml.load(value, yaml.BaseLoader)
+        return {key: _scalar(item, None) for key, item in value.items()}
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return _scalar(value, {"bool": bool, "int": int, "float": float, "str": str}.get(kind))
+
+
+def parameters_of(notebook: Path) -> dict[str, dict]:
+    """Parameters by name, each with ``type``, ``default`` (a value) and ``help``."""
+    found = {}
+    for name, known in papermill.inspect_notebook(notebook).items():
+        default = ast.literal_eval(known["default"])
+        kind = re.match(r"\w+", known["inferred_type_name"])[0]
+        if kind == "None":
+            kind = type(default).__name__
+        found[name] = {"type": kind, "default": default, "help": known["help"]}
+    return found
+
+
+def parse_parameters(notebook: Path, given: Mapping[str, object]) -> dict:
+    """Check names and types of what was asked for against the notebook's parameters cell.
+
+    Parameters
+    ----------
+    notebook : Path
+    given : mapping of str to str, list or dict
+        Values as text, from the command line or from YAML read without types, so that a value
+        means the same wherever it comes from.
+
+    Raises
+    ------
+    ValueError
+        Names the parameter, the value and what is allowed.
+    """
+    known = parameters_of(notebook)
+    values = {}
+    for name, value in given.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            allowed = ", ".join(known) or "none"
+            raise ValueError(f"{notebook.stem} has no parameter {name!r}; {hint}allowed: {allowed}")
+        kind, default = known[name]["type"], known[name]["default"]
+        try:
+            values[name] = _convert(value, kind, default)
+        except (ValueError, AttributeError, TypeError, yaml.YAMLError):
+            wanted = {"bool": "true or false", "list": "a list: a,b or [a, b]"}.get(kind, kind)
+            raise ValueError(
+                f"parameter {name} is {value!r}; wanted: {wanted}, such as {default!r}"
+            ) from None
+    return values
+
+
+class _ReportingEngine(NBClientEngine):
+    """Papermill's own engine, calling ``on_cell(number, total, cell)`` after each cell."""
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man, kernel_name, on_cell=None, **kwargs):
+        complete = nb_man.cell_complete
+
+        def cell_complete(cell, cell_index=None, **rest):
+            complete(cell, cell_index=cell_index, **rest)
+            on_cell(cell_index + 1, len(nb_man.nb.cells), cell)
+
+        if on_cell:
+            nb_man.cell_complete = cell_complete
+        return super().execute_managed_notebook(nb_man, kernel_name, **kwargs)
+
+
+papermill_engines.register("amol", _ReportingEngine)
+
+
+def run_notebook(
+    source: Path,
+    output: Path,
+    parameters: Mapping | None = None,
+    results: Path | None = None,
+    on_cell: Callable | None = None,
+    cwd: Path | None = None,
+) -> None:
+    """Execute a notebook into ``output``, which keeps what was done when a cell fails.
+
+    Parameters
+    ----------
+    source, output : Path
+    parameters : mapping, optional
+        Checked values (`parse_parameters`).
+    results : Path, optional
+        Where the notebook writes its tables and figures.
+    on_cell : callable, optional
+        Called with number, total and cell after each cell.
+    cwd : Path, optional
+        Working directory of the notebook.
+
+    Raises
+    ------
+    NotebookError
+    """
+    if output.resolve() == source.resolve():
+        raise ValueError(f"{output} is the notebook itself; choose another output")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    before = dict(os.environ)
+    os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=str(build_dir() / "ipython"))
+    os.environ.update({"AMOL_RESULTS": str(results.resolve())} if results else {})
+    try:
+        papermill.execute_notebook(
+            source,
+            output,
+            parameters=dict(parameters or {}),
+            engine_name="amol",
+            kernel_name="python3",
+            progress_bar=False,
+            on_cell=on_cell,
+            cwd=cwd,
+        )
+    except PapermillExecutionError as error:
+        line = next((line for line in error.source.splitlines() if line.strip()), "")
+        raise NotebookError(
+            f"{source.stem}, cell [{error.exec_count}] `{line.strip()}`\n"
+            f"  {error.ename}: {error.evalue}\n  partial run: {output}"
+        ) from None
+    except RuntimeError as error:  # a kernel that doesn't start or dies
+        raise NotebookError(f"{source.stem}: {error}\n  partial run: {output}") from None
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+LABEL = r"(?:fig|tab|eq|sec)-[a-z0-9-]+"
+DEFINED = re.compile(rf'(?:^\(|\$\$ \(|:name: |:label: |")({LABEL})(?=\)|"|\s|$)', re.MULTILINE)
+
+
+def fork_notebook(source: str | Path, name: str) -> Path:
+    """Copy a notebook and its .py pair to ``notebooks/<name>`` and list it in ``_toc.yml``.
+
+    The copy's own labels (and with them the names of its tables and figures) get the new name as
+    a suffix, since a label may stand once in the book; its other references stay as they are.
+
+    Returns
+    -------
+    Path
+        The new notebook.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError, FileExistsError
+    """
+    original = notebook_path(source)
+    target = ROOT / "notebooks" / f"{name}.ipynb"
+    if not re.fullmatch(r"[A-Za-z0-9_]+", name):
+        raise ValueError(f"the name is {name!r}; allowed: letters, digits and _")
+    if target.exists() or target.with_suffix(".py").exists():
+        raise FileExistsError(f"{target.stem} exists already")
+    text = original.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    own = {label for cell in notebook.cells for label in DEFINED.findall(cell.source)}
+    suffix = name.lower().replace("_", "-")
+    renamed = re.compile(rf"(?<![\w-])({'|'.join(sorted(own, key=len, reverse=True))})(?![\w-])")
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(f"{original.name}::", f"{target.name}::")
+        if own:
+            cell.source = renamed.sub(rf"\1-{suffix}", cell.source)
+    jupytext.write(notebook, target)
+    jupytext.write(notebook, target.with_suffix(".py"), fmt="py:percent")
+
+    contents = ROOT / "_toc.yml"
+    lines = contents.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = max(i for i, line in enumerate(lines) if "file: notebooks/" in line)
+    lines.insert(last + 1, re.sub(r"notebooks/\S+", f"notebooks/{name}", lines[last]))
+    contents.write_text("".join(lines), encoding="utf-8")
+    return target

@@ -1,0 +1,84 @@
+"""What made a page: code, settings, libraries, machine and time."""
+
+import os
+import platform
+import subprocess
+import time
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+import psutil
+from IPython.display import Markdown
+
+from amol.paths import ROOT
+
+LIBRARIES = ("amol", "torch", "numpy", "pandas", "scikit-learn", "matplotlib")
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def commit() -> str:
+    """Short hash of the checked-out commit, told where files differ from it."""
+    top = _git("rev-parse", "--show-toplevel")
+    found = _git("rev-parse", "--short=10", "HEAD") if top and Path(top) == ROOT else ""
+    if not found:
+        return "uncommitted"
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return f"{found} with uncommitted changes" if changed else found
+
+
+def processor() -> str:
+    """Model of the processor and number of its cores."""
+    name = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        models = [s for s in info.read_text().splitlines() if s.startswith("model name")]
+        name = models[0].partition(":")[2].strip() if models else name
+    return f"{name}, {os.cpu_count()} cores"
+
+
+def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str]:
+    """What made a page, by name.
+
+    Parameters
+    ----------
+    settings : amol.study.StudySettings, optional
+    runs : DataFrame, optional
+        From `amol.study.run_study`; its ``attrs`` tell how many runs were trained and reused.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    facts = {"commit": commit(), "Python": platform.python_version()}
+    facts |= {name: version(name) for name in LIBRARIES}
+    if settings is not None:
+        for name, value in asdict(settings).items():
+            shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+            facts[name.replace("_", " ")] = shown or "none"
+    if runs is not None:
+        facts["runs"] = f"{runs.attrs['trained']} trained here, {runs.attrs['reused']} reused"
+        facts["training time of all runs"] = f"{runs.attrs['seconds']:.0f} s"
+    facts["hardware"] = processor()
+    facts["time since the kernel's start"] = f"{time.time() - psutil.Process().create_time():.0f} s"
+    return facts
+
+
+def footer(settings=None, runs: pd.DataFrame | None = None) -> Markdown:
+    """`provenance` as a folded table, for the last cell of a notebook."""
+    rows = [f"| {name} | {value} |" for name, value in provenance(settings, runs).items()]
+    table = "\n".join(["| what | value |", "|:--|:--|", *rows])
+    return Markdown(
+        '<details class="provenance"><summary>What made this page</summary>\n\n'
+        f"{table}\n\n</details>"
+    )

@@ -1,0 +1,197 @@
+"""Sphinx extension of the book.
+
+The table of contents lists the clean source notebooks, so launch, source and download links lead
+to committed files. While Sphinx reads a notebook, the outputs of its executed copy are put in.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import papermill
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+HIDING = {"remove-cell", "remove-input", "hide-cell", "show-input"}
+PROVIDERS = ("github", "gitlab", "bitbucket")
+UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
+
+# Scripts of the theme that the book doesn't need: Thebe asks a foreign server for its code, and
+# Font Awesome's script weighs more than a page (custom.css draws the icons from the fonts).
+LEFT_OUT = re.compile(
+    r'<script type="text/x-thebe-config">.*?</script>'
+    r"|<script>kernelName = .*?</script>"
+    r"|<script>const THEBE_JS_URL.*?</script>"
+    r"|<script[^>]*(?:sphinx-thebe|fontawesome)[^>]*></script>"
+    r"|<link[^>]*sphinx-thebe\.css[^>]*/>",
+    re.DOTALL,
+)
+
+
+def executed_copy(app, source: Path) -> Path:
+    """Where the executed copy of a source notebook is kept."""
+    return Path(app.srcdir, "build", "executed", source.relative_to(app.srcdir))
+
+
+def code_of(cells: list[dict]) -> list[str]:
+    return ["".join(cell["source"]) for cell in cells]
+
+
+def merge(source: dict, copy: dict) -> dict:
+    """The source notebook with the outputs of its executed copy.
+
+    Raises
+    ------
+    ValueError
+        Where the copy is not a complete, faultless run of the same code.
+    """
+    here = [cell for cell in source["cells"] if cell["cell_type"] == "code"]
+    there = [cell for cell in copy["cells"] if cell["cell_type"] == "code"]
+    if code_of(here) != code_of(there):
+        raise ValueError("its executed copy comes from other code")
+    for cell, ran in zip(here, there, strict=True):
+        if any(output["output_type"] == "error" for output in ran["outputs"]):
+            raise ValueError(f"its executed copy failed in cell [{ran['execution_count']}]")
+        if "".join(ran["source"]).strip() and ran["execution_count"] is None:
+            raise ValueError("its executed copy is unfinished")
+        cell.update(outputs=ran["outputs"], execution_count=ran["execution_count"])
+        tags = cell["metadata"].setdefault("tags", [])
+        if not HIDING.intersection(tags):
+            tags.append("hide-input")
+    source["metadata"].pop("widgets", None)
+    return source
+
+
+def rerun_note(notebook: Path) -> dict | None:
+    """A Markdown cell that says how to run the page again, or None without parameters."""
+    parameters = papermill.inspect_notebook(notebook)
+    if not parameters:
+        return None
+    name = notebook.stem
+    shown = parameters["seeds" if "seeds" in parameters else next(iter(parameters))]
+    rows = [
+        f"| `{p['name']}` | {p['inferred_type_name']} | `{p['default']}` | {p['help']} |"
+        for p in parameters.values()
+    ]
+    text = [
+        f":::{{dropdown}} Run this page again: `amol run {name}`",
+        ":class-container: rerun",
+        "",
+        f"Any parameter can be changed, for example `amol run {name} -p {shown['name']} "
+        f"{shown['default']}`; {{doc}}`/book/rerun` tells how.",
+        "",
+        "| parameter | type | default | meaning |",
+        "|:--|:--|:--|:--|",
+        *rows,
+        ":::",
+    ]
+    return {"cell_type": "markdown", "metadata": {}, "source": "\n".join(text)}
+
+
+def read_source(app, docname: str, content: list[str]) -> None:
+    """Put the executed outputs into a notebook, and the repository's address into a page."""
+    source = Path(app.env.doc2path(docname))
+    if source.suffix != ".ipynb":
+        address = app.config.html_theme_options.get("repository_url") or UNKNOWN_REPOSITORY
+        content[0] = content[0].replace("REPOSITORY_URL", address)
+        return
+    copy = executed_copy(app, source)
+    app.env.note_dependency(str(copy))
+    try:
+        notebook = merge(json.loads(content[0]), json.loads(copy.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        logger.warning("not executed yet; `amol build` does it", location=docname)
+        return
+    except ValueError as error:
+        logger.warning("%s; `amol build` renews it", error, location=docname)
+        return
+    cells = notebook["cells"]
+    tagged = [i for i, c in enumerate(cells) if "parameters" in c["metadata"].get("tags", [])]
+    if tagged and (note := rerun_note(source)):
+        cells.insert(tagged[0], note)
+    content[0] = json.dumps(notebook)
+
+
+def git(folder: str, *arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", folder, *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def repository(folder: str) -> tuple[str, str]:
+    """Web address and branch of the repository, empty where unknown.
+
+    From AMOL_REPOSITORY_URL, else from the continuous integration's variables, else from the
+    remote `origin`. Credentials in an address are dropped.
+    """
+    address = os.environ.get("AMOL_REPOSITORY_URL", "")
+    if not address and (owned := os.environ.get("GITHUB_REPOSITORY")):
+        address = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{owned}"
+    if not address and Path(git(folder, "rev-parse", "--show-toplevel")) == Path(folder):
+        address = git(folder, "remote", "get-url", "origin")
+    found = re.fullmatch(
+        r"(?:(?:https?|ssh)://)?(?:[^@/]*@)?([\w.-]+)(?::\d+)?[/:]([\w.-]+(?:/[\w.-]+)+?)(?:\.git)?/?",
+        address,
+    )
+    if not found or not any(provider in found[1] for provider in PROVIDERS):
+        return "", ""
+    branch = git(folder, "rev-parse", "--abbrev-ref", "HEAD")
+    return f"https://{found[1]}/{found[2]}", git(folder, "rev-parse", branch) if (
+        branch == "HEAD"
+    ) else branch
+
+
+def set_repository(app, config) -> None:
+    """Point the buttons at the repository that the book is built from, or leave them out."""
+    options = config.html_theme_options
+    options["repository_url"], options["repository_branch"] = repository(str(app.srcdir))
+    known = bool(options["repository_url"])
+    options["use_source_button"] = options["use_repository_button"] = known
+    if not known:
+        options.pop("launch_buttons", None)
+
+
+def copy_results(app, site: Path) -> None:
+    """Publish tables and figures for download, and MathJax with its fonts."""
+    results = Path(app.srcdir, "build", "results")
+    if results.is_dir():
+        shutil.copytree(results, site / "results", dirs_exist_ok=True)
+    mathjax = Path(find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax"
+    target = site / "_static" / "mathjax"
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(mathjax / "tex-chtml-full.js", target)
+    fonts = Path("output", "chtml", "fonts")
+    shutil.copytree(mathjax / fonts, target / fonts, dirs_exist_ok=True)
+
+
+def finish(app, exception) -> None:
+    """Complete the site, take out what it doesn't need, and check the download links."""
+    if exception or app.builder.name != "html":
+        return
+    site = Path(app.outdir)
+    copy_results(app, site)
+    for pattern in ("*.map", "*thebe*", "fontawesome.js*"):
+        for useless in (site / "_static").rglob(pattern):
+            useless.unlink()
+    for page in site.rglob("*.html"):
+        html = LEFT_OUT.sub("", page.read_text(encoding="utf-8"))
+        page.write_text(html, encoding="utf-8")
+        for link in re.findall(r'href="((?:\.\./)*results/[^"#]+)"', html):
+            if not (page.parent / link).exists():
+                logger.warning("nothing to download at %s", link, location=page.stem)
+
+
+def setup(app):
+    app.connect("config-inited", set_repository, priority=10)
+    app.connect("source-read", read_source)
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
