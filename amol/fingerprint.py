@@ -1,0 +1,58 @@
+"""Hash the code that a result rests on, so that a change retrains what it touches and no more."""
+
+import ast
+import hashlib
+import inspect
+import sys
+import textwrap
+from types import FunctionType, ModuleType
+
+
+def _without_docstrings(tree: ast.AST) -> ast.AST:
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            value = body[0].value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                body[0] = ast.Pass()
+    return tree
+
+
+def _named(tree: ast.AST, scope: dict):
+    """Objects that the code names, as (name, object): globals and members of named modules."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in scope:
+            yield node.id, scope[node.id]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = scope.get(node.value.id)
+            if isinstance(owner, ModuleType) and _ours(owner.__name__):
+                yield f"{owner.__name__}.{node.attr}", getattr(owner, node.attr, None)
+
+
+def _ours(module: str) -> bool:
+    return module == "__main__" or module.partition(".")[0] == __name__.partition(".")[0]
+
+
+def fingerprint(*objects: type | FunctionType) -> str:
+    """SHA-256 of the code of functions and classes and of all code of ours that they name.
+
+    Follows names through functions, classes, their bases and plain constants of this package (or
+    of the notebook that defines them). Comments, docstrings and layout don't count.
+    """
+    parts: dict[str, str] = {}
+    queue = list(objects)
+    while queue:
+        thing = inspect.unwrap(queue.pop())
+        name = f"{thing.__module__}.{thing.__qualname__}"
+        if name in parts:
+            continue
+        tree = _without_docstrings(ast.parse(textwrap.dedent(inspect.getsource(thing))))
+        parts[name] = ast.dump(tree)
+        scope = vars(sys.modules[thing.__module__])
+        for label, found in _named(tree, scope):
+            if isinstance(found, type | FunctionType) and _ours(found.__module__):
+                queue.append(found)
+            elif isinstance(found, int | float | str | tuple):
+                parts[f"{thing.__module__}.{label}"] = repr(found)
+    text = "\n".join(f"{name} {parts[name]}" for name in sorted(parts))
+    return hashlib.sha256(text.encode()).hexdigest()

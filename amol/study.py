@@ -1,0 +1,369 @@
+"""Run the grid data set × method × seed: settings in, one tidy row a run out, nothing twice."""
+
+import hashlib
+import inspect
+import json
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from amol.datasets import DATASETS, load_dataset, split, standardize
+from amol.fingerprint import fingerprint
+from amol.losses import LOSSES, PAPER_METHODS
+from amol.metrics import METRICS, PROBABILITY_METRICS
+from amol.paths import store_path
+from amol.store import Store, StoredRun
+from amol.training import MONITORS, Arrays, Protocol, train_stack
+
+CHUNK = 10  # runs a stack: enough to hide the cost of a call, few enough to stay in cache
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """What to run. Everything is checked on construction, before any work.
+
+    Parameters
+    ----------
+    datasets, methods : sequence of str, or one comma-separated str
+        Keys of `amol.datasets.DATASETS` and `amol.losses.LOSSES`.
+    seeds : int or sequence of int
+        A number n stands for seeds 0 … n−1. A seed sets initial weights and batch order alone.
+    alpha, sigma : float
+        Strength α ≥ 0 of m(k,y) and width σ > 0 of the Gaussian target, given to each loss that
+        has such a parameter.
+    split_seed : int
+        Seed of the one 60/20/20 split that all runs of a data set share.
+    epochs, batch_size, patience, hidden, layers : int
+    lr : float
+    monitor : {"loss", "QWK"}
+        See `amol.training.Protocol`.
+    loss_parameters : mapping of str to mapping
+        Further parameters by method, such as ``{"OLL-Castagnos": {"power": 2.0}}``.
+    """
+
+    datasets: tuple[str, ...] = DATASETS
+    methods: tuple[str, ...] = PAPER_METHODS
+    seeds: tuple[int, ...] | int = 5
+    alpha: float = 1.0
+    sigma: float = 1.0
+    split_seed: int = 42
+    epochs: int = Protocol.epochs
+    batch_size: int = Protocol.batch_size
+    patience: int = Protocol.patience
+    hidden: int = Protocol.hidden
+    layers: int = Protocol.layers
+    lr: float = Protocol.lr
+    monitor: str = Protocol.monitor
+    loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
+
+    def __post_init__(self):
+        object.__setattr__(self, "datasets", _names("datasets", self.datasets, DATASETS))
+        object.__setattr__(self, "methods", _names("methods", self.methods, tuple(LOSSES)))
+        object.__setattr__(self, "seeds", _seeds(self.seeds))
+        _number("alpha", self.alpha, 0, "a number of at least 0")
+        for name in ("sigma", "lr"):
+            _number(name, getattr(self, name), 0, "a number above 0", exclusive=True)
+        _number("split_seed", self.split_seed, 0, "a whole number from 0 to 2³²−1", whole=True)
+        for name in ("epochs", "batch_size", "patience", "hidden", "layers"):
+            _number(name, getattr(self, name), 1, "a whole number of at least 1", whole=True)
+        if self.monitor not in MONITORS:
+            raise ValueError(f"monitor is {self.monitor!r}; allowed: {', '.join(MONITORS)}")
+        for method, own in self.loss_parameters.items():
+            _names("loss_parameters", [method], tuple(LOSSES))
+            _names(f"loss_parameters of {method}", list(own), _parameters(method))
+
+    @property
+    def protocol(self) -> Protocol:
+        """The training part of the settings."""
+        return Protocol(**{name: getattr(self, name) for name in Protocol.__dataclass_fields__})
+
+    def parameters(self, method: str) -> dict:
+        """Keyword arguments of ``method``'s loss: those of these settings that it has."""
+        shared = {"alpha": float(self.alpha), "sigma": float(self.sigma)}
+        known = _parameters(method)
+        own = dict(self.loss_parameters.get(method, {}))
+        return {name: value for name, value in shared.items() if name in known} | own
+
+
+def _names(what: str, value, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",")]
+    try:
+        names = tuple(value)
+    except TypeError:
+        raise ValueError(f"{what} is {value!r}; expected names of {', '.join(allowed)}") from None
+    for name in names:
+        if name not in allowed:
+            raise ValueError(f"{what} holds {name!r}; allowed: {', '.join(allowed) or 'none'}")
+    if not names or len(set(names)) < len(names):
+        problem = "is empty" if not names else f"names one twice: {', '.join(names)}"
+        raise ValueError(f"{what} {problem}; allowed: {', '.join(allowed)}")
+    return names
+
+
+def _seeds(value) -> tuple[int, ...]:
+    wanted = "a number of seeds (at least 1) or a list of different whole numbers from 0 to 2³²−1"
+    try:
+        seeds = range(value) if isinstance(value, int) else tuple(value)
+        right = all(type(s) is int and 0 <= s < 2**32 for s in seeds)
+    except TypeError:
+        right = False
+    if not right or isinstance(value, bool | str) or not len(seeds) or len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds is {value!r}; allowed: {wanted}")
+    return tuple(seeds)
+
+
+def _number(name, value, least, wanted, *, exclusive=False, whole=False):
+    kinds = (int,) if whole else (int, float)
+    right = isinstance(value, kinds) and not isinstance(value, bool)
+    right = right and least <= value < 2**32 and not (exclusive and value == least)
+    if not right:
+        raise ValueError(f"{name} is {value!r}; allowed: {wanted}")
+
+
+def _parameters(method: str) -> tuple[str, ...]:
+    """A loss's own parameters, without those that every loss has."""
+    common = {"self", "num_classes", "reduction", "weight", "ignore_index"}
+    return tuple(p for p in inspect.signature(LOSSES[method]).parameters if p not in common)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set, split and standardized, with the digest of all that decides its arrays."""
+
+    arrays: Arrays
+    y_test: np.ndarray
+    digest: str
+
+
+@cache
+def prepare(dataset: str, split_seed: int) -> Prepared:
+    """Split and standardize ``dataset`` as `amol.datasets` defines it."""
+    data = load_dataset(dataset)
+    train, validation, test = split(data.y, split_seed)
+    X = standardize(data.X, train).astype(np.float32)
+    arrays = Arrays(X[train], data.y[train], X[validation], data.y[validation], X[test],
+                    data.num_classes)  # fmt: skip
+    sha = hashlib.sha256(data.digest.encode())
+    for part in (train, validation, test):
+        sha.update(part.astype("<i8").tobytes())
+    return Prepared(arrays, data.y[test], sha.hexdigest())
+
+
+@dataclass(frozen=True)
+class _Run:
+    dataset: str
+    method: str
+    seed: int
+    key: str
+    described: str  # JSON of all that determines the run; the key is its hash
+
+
+def _plan(settings: StudySettings) -> list[_Run]:
+    """Every run of the grid with its key, in the order of the settings."""
+    engine = fingerprint(train_stack, standardize)
+    code = {method: fingerprint(LOSSES[method]) for method in settings.methods}
+    runs = []
+    for dataset in settings.datasets:
+        digest = prepare(dataset, settings.split_seed).digest
+        for method in settings.methods:
+            for seed in settings.seeds:
+                described = {
+                    "dataset": dataset,
+                    "digest": digest,
+                    "split_seed": settings.split_seed,
+                    "method": method,
+                    "parameters": settings.parameters(method),
+                    "seed": seed,
+                    "protocol": asdict(settings.protocol),
+                    "loss": code[method],
+                    "engine": engine,
+                    "torch": torch.__version__,
+                }
+                text = json.dumps(described, sort_keys=True)
+                key = hashlib.sha256(text.encode()).hexdigest()
+                runs.append(_Run(dataset, method, seed, key, text))
+    return runs
+
+
+def _loss(cls: type, parameters: Mapping, arrays: Arrays) -> torch.nn.Module:
+    """The loss of a run; one that asks for class counts gets those of the training rows."""
+    extra = {}
+    if "class_counts" in inspect.signature(cls).parameters:
+        counts = np.bincount(arrays.y_train, minlength=arrays.num_classes)
+        extra["class_counts"] = counts.tolist()
+    return cls(num_classes=arrays.num_classes, **extra | dict(parameters))
+
+
+def _chunks(runs: list[_Run], settings: StudySettings) -> list[list[_Run]]:
+    """Missing runs cut into stacks: one data set and one kind of head each, long ones first."""
+
+    def kind(run: _Run) -> tuple:
+        arrays = prepare(run.dataset, settings.split_seed).arrays
+        loss = _loss(LOSSES[run.method], settings.parameters(run.method), arrays)
+        return -len(arrays.y_train), run.dataset, loss.num_logits, loss.shared_head
+
+    chunks = []
+    for _, group in groupby(sorted(runs, key=kind), key=kind):
+        members = list(group)
+        count = -(-len(members) // CHUNK)
+        chunks += [members[len(members) * i // count : len(members) * (i + 1) // count]
+                   for i in range(count)]  # fmt: skip
+    return chunks
+
+
+def _train_chunk(
+    chunk: list[_Run], losses: dict, arrays: Arrays, protocol: Protocol, sink: Path | None
+) -> list[tuple[_Run, StoredRun]]:
+    """Train one stack on one thread; each run goes to the store at ``sink`` as it ends."""
+    made = {method: _loss(cls, own, arrays) for method, (cls, own) in losses.items()}
+    shares, last, done = dict.fromkeys(range(len(chunk)), 0.0), time.perf_counter(), []
+    stack = train_stack([made[r.method] for r in chunk], [r.seed for r in chunk], arrays, protocol)
+    for position, outcome in stack:
+        now = time.perf_counter()
+        for running in shares:
+            shares[running] += (now - last) / len(shares)
+        last = now
+        run = chunk[position]
+        stored = StoredRun(outcome, shares.pop(position))
+        if sink is not None:
+            Store(sink).put(run.key, run.described, stored)
+        done.append((run, stored))
+    return done
+
+
+def run_study(
+    settings: StudySettings, workers: int | None = None, progress: bool | None = None
+) -> pd.DataFrame:
+    """Train what the store doesn't hold yet and return one row a run.
+
+    Parameters
+    ----------
+    settings : StudySettings
+    workers : int, optional
+        Processes, each with one torch thread; by default the number of cores. The result doesn't
+        depend on it.
+    progress : bool, optional
+        Show runs done, time left and the data set in hand; by default where a terminal watches.
+
+    Returns
+    -------
+    DataFrame
+        Columns: dataset, method, seed, split_seed, best_epoch, epochs, failed (the epoch at which
+        the loss stopped being finite, else missing), n_test, then `amol.metrics.METRICS` and
+        `PROBABILITY_METRICS` on the test part. ``attrs``: ``trained``, ``reused`` (numbers of
+        runs) and ``seconds`` (what training all of them took).
+
+    Raises
+    ------
+    StoreError
+        Where the store can't be read or written.
+    """
+    runs, stored, trained = _collect(settings, workers, progress)
+    rows = []
+    for run in runs:
+        data, outcome = prepare(run.dataset, settings.split_seed), stored[run.key].outcome
+        rows.append(_row(run, settings, data, outcome))
+    frame = pd.DataFrame(rows)
+    frame["failed"] = frame["failed"].astype("Int64")
+    seconds = sum(stored[run.key].seconds for run in runs)
+    frame.attrs.update(trained=trained, reused=len(runs) - trained, seconds=seconds)
+    return frame
+
+
+def predictions(
+    settings: StudySettings, dataset: str, method: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Test labels and predictions of one cell of the grid, trained first where missing.
+
+    Returns
+    -------
+    y_true : ndarray, shape (N,)
+    y_pred : ndarray, shape (seeds, N)
+    probabilities : ndarray, shape (seeds, N, K)
+    """
+    names = StudySettings.__dataclass_fields__
+    values = {name: getattr(settings, name) for name in names}
+    cell = StudySettings(**values | {"datasets": (dataset,), "methods": (method,)})
+    runs, stored, _ = _collect(cell, workers=1, progress=False)
+    outcomes = [stored[run.key].outcome for run in runs]
+    y_true = prepare(dataset, settings.split_seed).y_test
+    return (
+        y_true,
+        np.stack([outcome.y_pred for outcome in outcomes]),
+        np.stack([outcome.probabilities for outcome in outcomes]),
+    )
+
+
+def _collect(
+    settings: StudySettings, workers: int | None, progress: bool | None
+) -> tuple[list[_Run], dict[str, StoredRun], int]:
+    """All runs of the grid, their outcomes by key, and how many had to be trained."""
+    store, runs = Store(store_path()), _plan(settings)
+    stored: dict[str, StoredRun] = {}
+    for dataset in settings.datasets:
+        keys = [run.key for run in runs if run.dataset == dataset]
+        stored |= store.get(keys, prepare(dataset, settings.split_seed).arrays.num_classes)
+    missing = [run for run in runs if run.key not in stored]
+    if missing:
+        _train(missing, settings, workers, progress, store, stored)
+    return runs, stored, len(missing)
+
+
+def _train(missing, settings, workers, progress, store, stored) -> None:
+    terminal = sys.stderr.isatty()
+    chunks = _chunks(missing, settings)
+    tasks = []
+    for chunk in chunks:
+        methods = {run.method for run in chunk}
+        losses = {m: (LOSSES[m], settings.parameters(m)) for m in methods}
+        arrays = prepare(chunk[0].dataset, settings.split_seed).arrays
+        tasks.append(joblib.delayed(_train_chunk)(
+            chunk, losses, arrays, settings.protocol, store.path))  # fmt: skip
+    jobs = min(workers or joblib.cpu_count(), len(tasks))
+    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    bar = tqdm(
+        total=len(missing),
+        unit="run",
+        desc=missing[0].dataset,
+        disable=not (terminal if progress is None else progress),
+        mininterval=0.5 if terminal else 10,
+        ascii=not terminal,
+    )
+    with bar:
+        for done in pool(tasks):
+            for run, result in done:
+                stored[run.key] = result
+            bar.set_description(done[0][0].dataset, refresh=False)
+            bar.update(len(done))
+
+
+def _row(run: _Run, settings: StudySettings, data: Prepared, outcome) -> dict:
+    num_classes = data.arrays.num_classes
+    row = {
+        "dataset": run.dataset,
+        "method": run.method,
+        "seed": run.seed,
+        "split_seed": settings.split_seed,
+        "best_epoch": outcome.best_epoch,
+        "epochs": outcome.epochs,
+        "failed": outcome.failed,
+        "n_test": len(data.y_test),
+    }
+    good = outcome.failed is None
+    for name, metric in METRICS.items():
+        value = metric(data.y_test, outcome.y_pred, num_classes) if good else float("nan")
+        row[name] = value
+    for name, metric in PROBABILITY_METRICS.items():
+        row[name] = metric(data.y_test, outcome.probabilities) if good else float("nan")
+    return row

@@ -1,0 +1,232 @@
+"""The study: settings checked at the edge, nothing trained twice, equal bytes however it runs."""
+
+import importlib
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from amol import fingerprint, study
+from amol.losses import LOSSES
+from amol.store import Store, StoredRun
+from amol.study import StudySettings, predictions, run_study
+from amol.training import Outcome
+
+SMALL = dict(datasets="Wine Red", methods="CE, AMOL", seeds=3, epochs=3)
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    path = tmp_path / "runs.sqlite"
+    monkeypatch.setattr(study, "store_path", lambda: path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("datasets", ["Wine"], "'Wine'; allowed: Synthetic, Wine Red"),
+        ("datasets", 3, "datasets is 3"),
+        ("methods", "CE,XE", "'XE'; allowed: CE, OLL"),
+        ("methods", [], "empty"),
+        ("methods", ["CE", "CE"], "twice"),
+        ("seeds", 0, "seeds is 0"),
+        ("seeds", "two", "'two'"),
+        ("seeds", True, "True"),
+        ("seeds", [1, 1], "different"),
+        ("seeds", [-1], "from 0"),
+        ("seeds", 2.5, "2.5"),
+        ("alpha", -0.1, "-0.1"),
+        ("alpha", "1", "'1'"),
+        ("alpha", float("nan"), "nan"),
+        ("sigma", 0, "above 0"),
+        ("split_seed", 1.5, "1.5"),
+        ("epochs", 0, "at least 1"),
+        ("monitor", "accuracy", "allowed: loss, QWK"),
+        ("loss_parameters", {"CE": {"gamma": 1}}, "'gamma'"),
+    ],
+)
+def test_a_bad_setting_is_named_with_the_allowed_ones(field, value, says):
+    with pytest.raises(ValueError) as caught:
+        StudySettings(**{field: value})
+    assert field in str(caught.value) and says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_settings_give_a_loss_the_parameters_that_it_has():
+    settings = StudySettings(alpha=2, sigma=0.5, loss_parameters={"Focal": {"gamma": 3.0}})
+    assert settings.parameters("CE") == {}
+    assert settings.parameters("SORD") == {"sigma": 0.5}
+    assert settings.parameters("AMOL-asym") == {"alpha": 2.0, "sigma": 0.5}
+    assert settings.parameters("Focal") == {"gamma": 3.0}
+
+
+def test_a_second_call_trains_nothing_and_gives_the_same(store):
+    first = run_study(StudySettings(**SMALL), workers=1)
+    assert len(first) == 6 and first.attrs["trained"] == 6
+    assert list(first.columns[:5]) == ["dataset", "method", "seed", "split_seed", "best_epoch"]
+    second = run_study(StudySettings(**SMALL), workers=1)
+    assert second.attrs["trained"] == 0 and second.attrs["reused"] == 6
+    assert second.to_csv() == first.to_csv()
+
+
+def test_rows_are_equal_byte_for_byte_however_they_are_made(store, tmp_path, monkeypatch):
+    one = run_study(StudySettings(**SMALL), workers=1).to_csv()
+    monkeypatch.setattr(study, "store_path", lambda: tmp_path / "two.sqlite")
+    monkeypatch.setattr(study, "CHUNK", 2)
+    assert run_study(StudySettings(**SMALL), workers=2).to_csv() == one
+    monkeypatch.setattr(study, "store_path", lambda: tmp_path / "merged.sqlite")
+    run_study(StudySettings(**SMALL | {"methods": "AMOL", "seeds": [2]}), workers=1)
+    run_study(StudySettings(**SMALL | {"methods": "CE"}), workers=1)
+    merged = run_study(StudySettings(**SMALL), workers=1)
+    assert merged.attrs["trained"] == 2 and merged.to_csv() == one
+
+
+def test_a_setting_retrains_what_it_touches_and_no_more(store):
+    run_study(StudySettings(**SMALL), workers=1)
+    assert run_study(StudySettings(**SMALL, alpha=2), workers=1).attrs["trained"] == 3
+    assert run_study(StudySettings(**SMALL, sigma=2), workers=1).attrs["trained"] == 3
+    assert run_study(StudySettings(**SMALL, split_seed=1), workers=1).attrs["trained"] == 6
+
+
+def test_a_changed_loss_retrains_itself_alone(store, monkeypatch):
+    run_study(StudySettings(**SMALL), workers=1)
+
+    class Changed(LOSSES["AMOL"]):
+        def terms(self, logits, target):
+            values, weights = super().terms(logits, target)
+            return 2 * values, weights
+
+    monkeypatch.setitem(LOSSES, "AMOL", Changed)
+    assert run_study(StudySettings(**SMALL), workers=1).attrs["trained"] == 3
+
+
+def test_predictions_give_back_what_the_row_was_computed_from(store):
+    settings = StudySettings(**SMALL)
+    row = run_study(settings, workers=1).query("method == 'AMOL' and seed == 2").iloc[0]
+    y_true, y_pred, probabilities = predictions(settings, "Wine Red", "AMOL")
+    assert y_pred.shape == (3, 320) and probabilities.shape == (3, 320, 6)
+    assert (y_true == y_pred[2]).mean() == row["accuracy"]
+    np.testing.assert_array_equal(probabilities.argmax(-1), y_pred)
+
+
+@pytest.mark.slow
+def test_a_killed_study_resumes_with_the_same_bytes(store, tmp_path):
+    code = (
+        "from amol.study import *; import sys; "
+        "print(run_study(StudySettings(datasets='Wine Red', methods='CE,AMOL,SORD,OLL', seeds=6,"
+        " epochs=25), workers=2).to_csv(), end='')"
+    )
+
+    def start(home):
+        environment = os.environ | {"AMOL_HOME": str(home)}
+        return subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    whole, _ = start(tmp_path / "whole").communicate()
+    killed = tmp_path / "killed"
+    file = killed / "build" / "runs.sqlite"
+    process = start(killed)
+    while process.poll() is None and count(file) < 6:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    kept = count(file)
+    assert 6 <= kept < 24
+    again, errors = start(killed).communicate()
+    assert again == whole, errors
+    assert count(file) == 24
+
+
+def count(path):
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as connection:
+            return connection.execute("SELECT count(*) FROM runs").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def stored(number=1):
+    probabilities = np.full((2, 3), number / 7, dtype=np.float32)
+    return StoredRun(Outcome(np.array([0, 2]), probabilities, 1, 2), 0.5)
+
+
+def test_store_gives_back_what_was_put_and_keeps_the_first(tmp_path):
+    store = Store(tmp_path / "deep" / "runs.sqlite")
+    assert store.get(["a"], 3) == {}
+    store.put("a", {"seed": 1}, stored(1))
+    store.put("a", {"seed": 1}, stored(2))
+    found = store.get(["a", "b"], 3)
+    assert list(found) == ["a"]
+    np.testing.assert_array_equal(found["a"].outcome.probabilities, stored(1).outcome.probabilities)
+
+
+@pytest.mark.parametrize(
+    "bad", [b"not a database at all" * 100, b"SQLite format 3\x00" + b"x" * 40]
+)
+def test_a_file_that_is_no_store_is_set_aside(tmp_path, capsys, bad):
+    path = tmp_path / "runs.sqlite"
+    path.write_bytes(bad)
+    Store(path).put("a", {}, stored())
+    assert (tmp_path / "runs.sqlite.aside-1").read_bytes() == bad
+    assert "aside-1" in capsys.readouterr().out
+    assert list(Store(path).get(["a"], 3)) == ["a"]
+
+
+SAMPLE = '''
+WIDTH = 2
+
+def inner(x):
+    """Says."""
+    return x * WIDTH  # why
+
+def outer(x):
+    return inner(x) + 1
+
+def apart(x):
+    return x
+
+class Base:
+    def go(self):
+        return inner(1)
+
+class Child(Base):
+    pass
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("# why", "# for another reason", set()),
+        ("Says.", "Says more.", set()),
+        ("x * WIDTH", "x  *  WIDTH", set()),
+        ("x * WIDTH", "x + WIDTH", {"inner", "outer", "Base", "Child"}),
+        ("WIDTH = 2", "WIDTH = 3", {"inner", "outer", "Base", "Child"}),
+        ("inner(x) + 1", "inner(x) + 2", {"outer"}),
+        ("inner(1)", "inner(2)", {"Base", "Child"}),
+    ],
+)
+def test_fingerprint_sees_what_code_does_and_nothing_else(tmp_path, monkeypatch, old, new, changed):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(fingerprint, "_ours", lambda module: module == "sample")
+    names = ("inner", "outer", "apart", "Base", "Child")
+
+    def prints(text):
+        (tmp_path / "sample.py").write_text(text)
+        monkeypatch.delitem(sys.modules, "sample", raising=False)
+        importlib.invalidate_caches()
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        module = importlib.import_module("sample")
+        return {name: fingerprint.fingerprint(getattr(module, name)) for name in names}
+
+    before, after = prints(SAMPLE), prints(SAMPLE.replace(old, new))
+    assert {name for name in names if before[name] != after[name]} == changed
