@@ -20,6 +20,7 @@ from amol.paths import results_dir
 from amol.tables import HEADINGS
 
 WIDTH = 5.0  # inches: 360 CSS px on a phone make one pixel a point
+SIDES = ((9, 0, "left"), (-9, 0, "right"), (0, 13, "center"), (0, -13, "center"))  # of a point
 INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
 STYLE = {
     "font.size": 13,
@@ -104,6 +105,25 @@ def _label_right(ax: Axes, points: Mapping[str, tuple[float, float]], gap: float
             name, point, (right, np.clip(at, low + margin, high - margin)), va="center",
             annotation_clip=False, arrowprops={"arrowstyle": "-", "color": FAINT, "lw": 0.8},
         )  # fmt: skip
+
+
+def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
+    """Name each point on the first side of it where no other point or name lies."""
+    size = 72 * 0.8 * ax.figure.get_size_inches()  # of the axes, about, in points
+    dots = size * ax.transAxes.inverted().transform(ax.transData.transform(np.c_[x, y]))
+    taken = [(*(dot - 6), *(dot + 6)) for dot in dots]  # left, bottom, right, top
+    for name, point, dot in zip(x.index, np.c_[x, y], dots, strict=True):
+        wide = 7.5 * len(name)
+        for dx, dy, side in SIDES:
+            left = dot[0] + dx - {"left": 0, "right": wide, "center": wide / 2}[side]
+            box = (left, dot[1] + dy - 7, left + wide, dot[1] + dy + 7)
+            hit = any(
+                box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken
+            )
+            if not hit and left >= 0 and box[2] <= size[0]:
+                break
+        taken.append(box)
+        ax.annotate(name, point, (dx, dy), textcoords="offset points", ha=side, va="center")
 
 
 def weight_curves(frame: pd.DataFrame) -> Figure:
@@ -279,4 +299,33 @@ def dumbbells(
             for column, edge, fill in ((hollow, "#D55E00", "white"), (full, "#0072B2", "#0072B2"))
         ]
         figure.legend(handles=key, loc="outside upper left", frameon=False)
+    return figure
+
+
+def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
+    """Metric ``y`` against metric ``x``, one named point a method with bars of one std.
+
+    ``summary`` comes from `amol.tables.summarize`, of one data set. A method far below all others
+    would squeeze them; it is named at the lower edge instead.
+    """
+    with mpl.rc_context(STYLE):
+        figure, (ax,) = _canvas(1, 1, 4.3)
+        wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
+        points = wide["mean"].dropna()
+        low, typical = points[y].min(), points[y].quantile([0.25, 0.75])
+        floor = typical[0.25] - 4 * (typical[0.75] - typical[0.25])
+        inside = points[points[y] >= floor] if len(points) > 3 else points
+        for method, at in inside.iterrows():
+            color, marker = method_style(method)
+            spread = wide.loc[method, "std"]
+            ax.errorbar(
+                at[x], at[y], spread[y], spread[x], color=color, marker=marker, ms=9, capsize=3
+            )
+        ax.margins(0.15, 0.15)
+        _place_names(ax, inside[x], inside[y])
+        beyond = points.drop(inside.index)
+        if len(beyond):
+            text = "; ".join(f"{m} ({p[x]:.2f}, {p[y]:.2f})" for m, p in beyond.iterrows())
+            ax.set_title(f"off the chart: {text}", fontsize=12, color=FAINT)
+        ax.set(xlabel=HEADINGS.get(x, x), ylabel=HEADINGS.get(y, y))
     return figure

@@ -158,6 +158,19 @@ def publish(
     return NumberedTable(label, caption, cells)
 
 
+def publish_comparison(
+    label: str, what: str, summary: pd.DataFrame, columns: str = "dataset"
+) -> NumberedTable:
+    """`publish` what `compare` lays out, with a caption that says how to read its cells."""
+    seeds = summary["count"].max()
+    caption = (
+        f"{what}: mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}, the "
+        "paper's numbers under ours, the best of each in bold. A dash stands for what wasn't run, "
+        "isn't defined or isn't printed in the paper."
+    )
+    return publish(label, caption, compare(summary, columns), summary)
+
+
 def _alignment(cells: pd.DataFrame) -> list[str]:
     """Right for columns that hold nothing but numbers, left for the index and for text."""
     numeric = re.compile(r"[\d.,±%×*\s–−-]+")

@@ -1,0 +1,237 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sec-introduction)=
+# # Introduction: a network that hides in the middle
+#
+# Taste a wine and give it a grade from 3 to 9. Judge how old a shell is. Grade a scan from healthy
+# to severe. The answers are categories, yet they stand in an order, and a mistake by one step is
+# not a mistake by five. Learning such answers is called *ordinal classification*.
+#
+# The usual recipe ignores the order: a network with one output a class, trained with
+# cross-entropy. {cite:t}`kandel2026` points at a fault of that recipe. When a sample is truly
+# extreme, the network often answers with the middle of the scale. The paper calls this
+# *center-class hedging*, proposes a number that measures it (the *center-hedging rate*, CHR) and a
+# loss that punishes it (the *Adaptive Margin Ordinal Loss*, AMOL). This book runs every experiment
+# of the paper again, sets each number beside the published one, and asks what the claims rest on.
+#
+# First, the fault itself. The cells below train the network of the paper and look at what it does
+# with the best and the worst wines. No number in the text is typed: change a parameter, run the
+# page again, and the sentences change with it.
+
+# %% tags=["parameters"]
+datasets: list = ["Wine White"]  # data sets; the first one is drawn
+methods: list = ["CE"]  # losses; the first one is drawn
+seeds: int = 5  # number of networks for each loss, or a list of seeds
+split_seed: int = 42  # seed of the split into training, validation and test part
+epochs: int = 200  # most epochs a network may train
+
+# %%
+import numpy as np
+import pandas as pd
+from myst_nb import glue
+
+from amol import figures, tables
+from amol.datasets import load_dataset
+from amol.losses import center_class
+from amol.study import StudySettings, predictions, run_study
+
+settings = StudySettings(
+    datasets=datasets, methods=methods, seeds=seeds, split_seed=split_seed, epochs=epochs
+)
+runs = run_study(settings)
+
+# %%
+dataset, method = settings.datasets[0], settings.methods[0]
+data = load_dataset(dataset)
+center = center_class(data.num_classes)
+y_true, y_pred, probabilities = predictions(settings, dataset, method)
+distance_to_end = np.minimum(y_true, data.num_classes - 1 - y_true)
+extreme = distance_to_end <= 1
+
+# %% tags=["remove-cell"]
+end = distance_to_end == 0
+numbers = {
+    "intro_dataset": dataset,
+    "intro_method": method,
+    "intro_networks": len(settings.seeds),
+    "intro_classes": data.num_classes,
+    "intro_center": center,
+    "intro_center_name": data.class_names[center],
+    "intro_first_name": data.class_names[0],
+    "intro_last_name": data.class_names[-1],
+    "intro_center_share": float(np.mean(data.y == center)),
+    "intro_extreme_n": int(extreme.sum()),
+    "intro_hedged": float(np.mean(y_pred[:, extreme] == center)),
+    "intro_right": float(np.mean(y_pred[:, extreme] == y_true[extreme])),
+    "intro_end_right": float(np.mean(y_pred[:, end] == y_true[end])),
+}
+for key, number in numbers.items():
+    glue(key, number, display=False)
+
+# %% [markdown]
+# ## The failure, live
+#
+# The data set drawn here is {glue:text}`intro_dataset`, the loss is {glue:text}`intro_method`, and
+# {glue:text}`intro_networks:d` networks were trained, alike but for their random start. Labels run
+# over {glue:text}`intro_classes:d` classes, from class 0 ({glue:text}`intro_first_name` in the
+# data) to the last ({glue:text}`intro_last_name`). The class in the middle of the scale is class
+# {glue:text}`intro_center:d` ({glue:text}`intro_center_name` in the data); it also holds
+# {glue:text}`intro_center_share:.0%` of all samples.
+#
+# {numref}`fig-confusion` shows, for every true class, where the test samples end up.
+
+# %% tags=["remove-output"]
+classes = np.arange(data.num_classes)
+truth = np.tile(y_true, len(y_pred))
+shares = pd.crosstab(truth, y_pred.ravel(), normalize="index").reindex(columns=classes)
+shares = shares.fillna(0.0).rename_axis(index="true", columns="predicted")
+confusion = shares.stack().rename("share").reset_index()
+figure = figures.confusion(confusion, center)
+glue("fig-confusion", figures.save("fig-confusion", figure, confusion))
+
+# %% [markdown]
+# ```{glue:figure} fig-confusion
+# :name: fig-confusion
+# :alt: >-
+# :  Heat map with true classes down and predicted classes across, in percent of the true
+# :  class. The column of the center class is framed; the rows of the outermost classes put
+# :  much of their share there or next to it, and almost none at their own end.
+#
+# Where the test samples of each true class end up, in percent of that class, all networks pooled.
+# Without hedging, the dark cells would lie on the diagonal. The framed column holds whatever was
+# called the center class.
+# Download: <a href="../results/figures/fig-confusion.svg" download>SVG</a>,
+# <a href="../results/figures/fig-confusion.pdf" download>PDF</a>,
+# <a href="../results/figures/fig-confusion.csv" download>CSV</a>.
+# ```
+#
+# Take the two outermost classes on each side, {glue:text}`intro_extreme_n:d` test samples in all.
+# The networks call {glue:text}`intro_hedged:.0%` of them the center class, and get
+# {glue:text}`intro_right:.0%` exactly right. Of the samples in the very first and the very last
+# class, they find {glue:text}`intro_end_right:.0%`.
+#
+# ## Where the probability goes
+#
+# A prediction is the class with the most probability. The whole distribution says more.
+# {numref}`fig-mass` averages it over the samples at the low end and over those at the high end.
+
+# %% tags=["remove-output"]
+low, high = extreme & (y_true < center), extreme & (y_true > center)
+last = data.num_classes - 1
+sides = {f"true class 0 or 1 (n = {low.sum()})": low,
+         f"true class {last - 1} or {last} (n = {high.sum()})": high}  # fmt: skip
+mass = pd.concat(
+    pd.DataFrame({"panel": name, "label": classes, "center": classes == center,
+                  "share": probabilities[:, side].mean(axis=(0, 1))})
+    for name, side in sides.items() if side.any()
+)  # fmt: skip
+figure = figures.bars(mass, ylabel="mean probability")
+glue("fig-mass", figures.save("fig-mass", figure, mass))
+
+# %% tags=["remove-cell"]
+mean_mass = probabilities[:, extreme].mean(axis=(0, 1))
+own = np.take_along_axis(probabilities, np.tile(y_true, (len(y_pred), 1))[..., None], axis=2)
+glue("intro_mass_center", float(mean_mass[center]), display=False)
+glue("intro_mass_own", float(own[:, extreme].mean()), display=False)
+
+# %% [markdown]
+# ```{glue:figure} fig-mass
+# :name: fig-mass
+# :alt: >-
+# :  Two bar charts of mean predicted probability by class, one for samples of the two lowest
+# :  classes and one for samples of the two highest. In both, the tallest bars stand at or
+# :  beside the center class instead of at the end where the samples belong.
+#
+# Mean predicted probability of each class over the extreme test samples, all networks pooled; the
+# center class is orange.
+# Download: <a href="../results/figures/fig-mass.svg" download>SVG</a>,
+# <a href="../results/figures/fig-mass.pdf" download>PDF</a>,
+# <a href="../results/figures/fig-mass.csv" download>CSV</a>.
+# ```
+#
+# Over all of them together, the center class gets {glue:text}`intro_mass_center:.0%` of the
+# probability and the right class {glue:text}`intro_mass_own:.0%`.
+#
+# ## Why the middle is tempting
+#
+# The paper's reason is geometric: whoever answers with the middle is never far off.
+# {numref}`tab-constant` works it out for the laziest of models, the one that gives every sample
+# the same answer.
+
+# %% tags=["remove-output"]
+gap = np.abs(data.y[:, None] - classes)  # (N, K)
+constant = pd.DataFrame(
+    {
+        "Worst error": np.maximum(classes, data.num_classes - 1 - classes),
+        "Mean error": [f"{e:.2f}" for e in gap.mean(axis=0)],
+        "Right": [f"{100 * s:.1f} %" for s in (gap == 0).mean(axis=0)],
+    },
+    index=pd.Index(classes, name="Answer"),
+)
+caption = (
+    f"Giving every sample of {dataset} the same answer: the largest error and the mean error, "
+    "both in classes, and the share of right answers."
+)
+glue("tab-constant", tables.publish("tab-constant", caption, constant))
+
+# %% [markdown]
+# ```{glue:md} tab-constant
+# :format: myst
+# ```
+#
+# <p class="downloads">Download: <a href="../results/tables/tab-constant.csv" download>CSV</a>,
+# <a href="../results/tables/tab-constant.tex" download>LaTeX</a></p>
+#
+# Two forces meet in that table, and it pays to keep them apart. The *worst* error is smallest in
+# the middle whatever the data. The *share of right answers* is largest where the samples are, and
+# in most graded data that is the middle too. Cross-entropy knows nothing of distances: what it
+# rewards in a network that can't tell samples apart is exactly the class frequencies. So under
+# cross-entropy it is the second force that pulls to the center, on data whose center is crowded;
+# the first one acts on losses that count steps. {ref}`sec-background` prices both.
+#
+# ## The same in numbers
+#
+# {numref}`tab-hedging` lists the hedging rate: CHR is the share of samples in class 0 or $K-1$ that
+# are called the center class, CHR_ext pools the two outermost classes on each side
+# ({ref}`sec-method` defines both). QWK, the quadratic weighted kappa {cite:p}`cohen1968`, is the
+# usual score of agreement on an ordered scale: 1 is perfect, 0 is chance.
+
+# %% tags=["remove-output"]
+metrics = ["CHR", "CHR_ext", "QWK", "accuracy"]
+summary = tables.summarize(runs, metrics)
+table = tables.publish_comparison("tab-hedging", "Hedging and agreement", summary, "metric")
+glue("tab-hedging", table)
+
+# %% [markdown]
+# ```{glue:md} tab-hedging
+# :format: myst
+# ```
+#
+# <p class="downloads">Download: <a href="../results/tables/tab-hedging.csv" download>CSV</a>,
+# <a href="../results/tables/tab-hedging.tex" download>LaTeX</a></p>
+#
+# ## What the paper claims, and where it is tried here
+#
+# 1. Hedging is a failure of its own that other ordinal losses don't address:
+#    {ref}`sec-background`.
+# 2. A weight that is large only for middle candidates of extreme samples addresses it:
+#    {ref}`sec-method`.
+# 3. With that weight, agreement (QWK) is the best of the compared losses on four data sets, and
+#    hedging falls: {ref}`sec-experiments` and {ref}`sec-results`.
+# 4. Direction matters, functional form hardly, the base loss much: {ref}`sec-ablation`.
+# 5. One variant removes hedging completely on Abalone. What that is worth is the subject of
+#    {ref}`sec-discussion`; the balance of all claims is in {ref}`sec-conclusion`.
+
+# %% tags=["remove-input"]
+from amol.provenance import footer
+
+footer(settings, runs)

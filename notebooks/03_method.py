@@ -1,0 +1,283 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sec-method)=
+# # Method: a number for hedging and a price on it
+#
+# The method has two parts: the center-hedging rate, which measures the fault, and AMOL, which makes
+# it expensive. Both rest on one idea, the *center* of the scale. For $K$ classes it is
+#
+# $$
+# c = \frac{K-1}{2} .
+# $$ (eq-center)
+#
+# With an odd number of classes $c$ is a class. With an even number it falls between two; then the
+# weights below keep the exact $c$, and where a single class is needed this book takes the lower of
+# the two middle ones, $\lfloor c \rfloor$, which is the choice that fits the paper's numbers for
+# Wine Red ($K = 6$).
+
+# %% tags=["parameters"]
+alpha: float = 1.0  # strength of the weight, at least 0
+sigma: float = 1.0  # width of the Gaussian target in classes, above 0
+
+# %%
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import torch
+from myst_nb import glue
+
+from amol import figures, tables
+from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
+from amol.metrics import center_hedging_rate
+from amol.study import StudySettings
+
+settings = StudySettings(alpha=alpha, sigma=sigma)
+num_classes = 7
+center = center_class(num_classes)
+
+# %% [markdown]
+# ## The center-hedging rate
+#
+# Of the samples whose true class is the first or the last, how many are called the center class?
+#
+# $$
+# \text{CHR} = P\bigl( \arg\max \hat y = c \bigm| y \in \{0,\, K-1\} \bigr) .
+# $$ (eq-chr)
+#
+# Where the outermost classes hold too few test samples (the paper says fewer than 20), two classes
+# on each side are pooled:
+#
+# $$
+# \text{CHR}_{\text{ext}}
+#   = P\bigl( \arg\max \hat y = c \bigm| y \in \{0,\, 1,\, K-2,\, K-1\} \bigr) .
+# $$ (eq-chr-ext)
+#
+# By hand, with twelve samples of seven classes, center class 3:
+
+# %% tags=["show-input"]
+y_true = np.array([0, 0, 0, 6, 6, 1, 5, 5, 3, 3, 2, 4])
+y_pred = np.array([0, 3, 1, 6, 3, 3, 5, 4, 3, 2, 3, 3])
+
+outermost = (y_true == 0) | (y_true == 6)
+pooled = outermost | (y_true == 1) | (y_true == 5)
+hedged, hedged_ext = y_pred[outermost] == 3, y_pred[pooled] == 3
+
+assert hedged.mean() == center_hedging_rate(y_true, y_pred, num_classes)
+assert hedged_ext.mean() == center_hedging_rate(y_true, y_pred, num_classes, extremes=2)
+print(f"CHR     = {hedged.sum()} of {outermost.sum()} = {hedged.mean():.3f}")
+print(f"CHR_ext = {hedged_ext.sum()} of {pooled.sum()} = {hedged_ext.mean():.3f}")
+
+# %% [markdown]
+# The last four samples lie outside both pools: what is predicted for true classes 2, 3 and 4
+# doesn't enter. In particular CHR never asks whether samples *of the center class* are still found.
+# {ref}`sec-discussion` comes back to that.
+#
+# ## The weight
+#
+# How extreme a label is, from 0 at the center to 1 at an end:
+#
+# $$
+# \delta(y) = \frac{|y - c|}{c} .
+# $$ (eq-delta)
+#
+# How near a candidate class $k$ is to the center: $1 - |k-c|/c$, from 1 at the center to 0 at an
+# end. The weight multiplies the two, so that it is large only where both are:
+#
+# $$
+# m(k, y) = 1 + \alpha \cdot \Bigl( 1 - \frac{|k-c|}{c} \Bigr) \cdot \frac{|y-c|}{c} .
+# $$ (eq-weight)
+#
+# The asymmetric variant keeps this weight only on the way inward, for classes $k$ from $y$
+# (exclusive) to the center (inclusive), and sets it to 1 elsewhere. {numref}`fig-weight` draws
+# both.
+
+# %% tags=["remove-output"]
+variants = {"AMOL: both directions": "both", "AMOL-asym: inward only": "inward"}
+weights = pd.DataFrame(
+    {"variant": name, "y": label, "k": k, "weight": float(table[label, k])}
+    for name, direction in variants.items()
+    for table in [center_weight(num_classes, alpha, direction=direction)]
+    for label in (0, num_classes - 2, center)
+    for k in range(num_classes)
+)
+figure = figures.weight_curves(weights)
+glue("fig-weight", figures.save("fig-weight", figure, weights))
+
+# %% [markdown]
+# ```{glue:figure} fig-weight
+# :name: fig-weight
+# :alt: >-
+# :  Two panels of the weight against the candidate class. In the upper one, for AMOL, the weight
+# :  is a tent that peaks at the center class, tall for a true label at the end, lower for one next
+# :  to the other end and flat at 1 for the center label. In the lower one, for AMOL-asym, each
+# :  tent keeps only the slope between the true label and the center.
+#
+# The weight $m(k, y)$ of {eq}`eq-weight` for three true labels $y$. Above, AMOL's weight acts on
+# both sides of the center. Below, AMOL-asym's acts only between the label and the center.
+# Download: <a href="../results/figures/fig-weight.svg" download>SVG</a>,
+# <a href="../results/figures/fig-weight.pdf" download>PDF</a>,
+# <a href="../results/figures/fig-weight.csv" download>CSV</a>.
+# ```
+#
+# ### Four properties, checked
+#
+# The paper states four properties of $m$. {numref}`tab-properties` evaluates each on the weights
+# themselves, for $K$ from 3 to 12 and several strengths, odd and even $K$ apart. The fifth row is
+# not in the paper; it is there because the fourth is easily read that way.
+
+# %%
+checks = {
+    "$\\alpha = 0$: weight 1 everywhere": lambda m, c, a: (center_weight(len(m), 0) == 1).all(),
+    "$y = c$: weight 1 for every $k$": lambda m, c, a: (m[c] == 1).all(),
+    "$y$ extreme, $k = c$: the largest weight": lambda m, c, a: (m[[0, -1], c] == m.max()).all(),
+    "$y$ extreme, $k = y$: weight 1": lambda m, c, a: m[0, 0] == m[-1, -1] == 1,
+    "any $y$, $k = y$: weight 1": lambda m, c, a: (m.diagonal() == 1).all(),
+}
+grids = {"Odd K": range(3, 13, 2), "Even K": range(4, 13, 2)}
+verdicts = pd.DataFrame(index=pd.Index(checks, name="Property"), columns=list(grids))
+for (name, check), (parity, sizes) in product(checks.items(), grids.items()):
+    grid = [(center_weight(k, a), center_class(k), a) for k in sizes for a in (0.5, 1.0, 3.0)]
+    verdicts.loc[name, parity] = "holds" if all(check(*point) for point in grid) else "fails"
+
+# %% tags=["remove-output"]
+caption = (
+    "Properties of $m(k, y)$, evaluated on the weights. At even $K$ the center class is the lower "
+    "of the two middle ones."
+)
+glue("tab-properties", tables.publish("tab-properties", caption, verdicts))
+
+# %% tags=["remove-cell"]
+numbers = {
+    "weight_beside": float(center_weight(num_classes, alpha)[1, 1]),
+    "weight_even": float(center_weight(6, alpha)[center_class(6)].max()),
+}
+for key, number in numbers.items():
+    glue(key, number, display=False)
+
+# %% [markdown]
+# ```{glue:md} tab-properties
+# :format: myst
+# ```
+#
+# <p class="downloads">Download: <a href="../results/tables/tab-properties.csv" download>CSV</a>,
+# <a href="../results/tables/tab-properties.tex" download>LaTeX</a></p>
+#
+# Two remarks. At even $K$ no label is the center, so the second property has no subject: the lower
+# middle class is half a step off and gets a weight of up to {glue:text}`weight_even:.2f` at
+# $K = 6$. And a *correct* answer goes without a surcharge only at the very ends. For class 1 of
+# {glue:text}`method_classes:d` the right class itself has weight {glue:text}`weight_beside:.2f`,
+# because it is neither at the end nor at the center.
+#
+# ## The loss
+#
+# AMOL compares the network's distribution with the Gaussian target $p$ of {eq}`eq-sord`, by the
+# Kullback–Leibler divergence, and weights each class's term:
+#
+# $$
+# \mathcal L_{\text{AMOL}}(y, \hat y)
+#   = \sum_{k=0}^{K-1} m(k, y) \; \hat y_k \log \frac{\hat y_k}{p_k} ,
+# \qquad p_k \propto \exp\Bigl( -\frac{(k-y)^2}{2\sigma^2} \Bigr) .
+# $$ (eq-amol)
+#
+# With $\alpha = 0$ it is $D_{\text{KL}}(\hat y \,\|\, p)$, which this book calls `KL` and runs as a
+# control. Mind the direction: SORD is, up to a constant, $D_{\text{KL}}(p \,\|\, \hat y)$. Here
+# the network's own probabilities do the averaging, so mass where $p_k$ is tiny is very dear.
+#
+# {numref}`tab-terms` computes the loss of one prediction by hand.
+
+# %% tags=["show-input"]
+predicted = torch.tensor([0.30, 0.20, 0.15, 0.20, 0.08, 0.05, 0.02], dtype=torch.float64)
+target = gaussian_log_target(num_classes, sigma)[0].exp()  # true label 0
+weight = center_weight(num_classes, alpha)[0]
+divergence = predicted * (predicted / target).log()
+by_hand = (weight * divergence).sum()
+
+loss = LOSSES["AMOL"](num_classes=num_classes, alpha=alpha, sigma=sigma)
+assert torch.isclose(by_hand, loss(predicted.log(), torch.tensor(0)))
+
+# %% [markdown]
+# What would the network have to answer to pay least? Setting the derivative of {eq}`eq-amol` along
+# the simplex to zero gives $\hat y_k = p_k \exp(\lambda / m_k - 1)$, with $\lambda$ such that the
+# probabilities add up to one. The last column of the table is that answer.
+
+# %%
+low, high = 0.0, 10.0 * float(weight.max())
+for _ in range(100):  # bisection: the sum grows with λ
+    middle = (low + high) / 2
+    best = target * (middle / weight - 1).exp()
+    low, high = (middle, high) if best.sum() < 1 else (low, middle)
+terms = pd.DataFrame(
+    {"Class": range(num_classes), "Target p": target, "Predicted ŷ": predicted,
+     "ŷ log(ŷ/p)": divergence, "Weight m": weight, "m ŷ log(ŷ/p)": weight * divergence,
+     "Cheapest ŷ": best}
+)  # fmt: skip
+
+# %% tags=["remove-output"]
+cells = terms.set_index(terms["Class"].astype(str)).drop(columns="Class").map("{:.3f}".format)
+sums = {"ŷ log(ŷ/p)": divergence.sum(), "m ŷ log(ŷ/p)": by_hand}
+cells.loc["**Sum**"] = [f"**{sums[c]:.3f}**" if c in sums else "" for c in cells.columns]
+caption = (
+    f"AMOL of one prediction for true label 0, term by term ($\\alpha$ = {alpha:g}, "
+    f"$\\sigma$ = {sigma:g})."
+)
+glue("tab-terms", tables.publish("tab-terms", caption, cells, terms))
+
+# %% tags=["remove-cell"]
+numbers = {
+    "method_classes": num_classes,
+    "terms_kl": float(divergence.sum()),
+    "terms_amol": float(by_hand),
+    "terms_least": float((weight * best * (best / target).log()).sum()),
+    "terms_center_target": float(target[center]),
+    "terms_center_best": float(best[center]),
+}
+for key, number in numbers.items():
+    glue(key, number, display=False)
+
+# %% [markdown]
+# ```{glue:md} tab-terms
+# :format: myst
+# ```
+#
+# <p class="downloads">Download: <a href="../results/tables/tab-terms.csv" download>CSV</a>,
+# <a href="../results/tables/tab-terms.tex" download>LaTeX</a></p>
+#
+# Unweighted, the prediction costs {glue:text}`terms_kl:.3f`; with the weight,
+# {glue:text}`terms_amol:.3f`. A term is negative where the network puts less than the target on a
+# class, so a weight above 1 can also pay for *avoiding* a class. That has a consequence: the
+# cheapest answer is not the target. Its center probability is
+# {glue:text}`terms_center_best:.4f` where the target has {glue:text}`terms_center_target:.4f`, and
+# its price is {glue:text}`terms_least:.4f` rather than 0. The paper says so itself: AMOL is not a
+# proper scoring rule {cite:p}`gneiting2007`, and its probabilities should not be taken for
+# calibrated ones.
+#
+# ## The variants
+#
+# | name | loss |
+# |:--|:--|
+# | `AMOL` | {eq}`eq-amol` |
+# | `AMOL-asym` | {eq}`eq-amol` with the weight kept only inward |
+# | `AMOL-exp` | {eq}`eq-amol` with $\log m = \alpha (1 - \lvert k-c \rvert / c)\, \delta(y)$ |
+# | `AMOL-OLL` | $m(k, y)$ on each term of the closeness loss {eq}`eq-oll` |
+# | `AMOL-CE` | $m(y, y)$ on cross-entropy {eq}`eq-ce` |
+# | `KL` | {eq}`eq-amol` with $\alpha = 0$: a control, not in the paper |
+# | `CE-masked` | `CE`, its center class struck out at prediction: a control, not in the paper |
+#
+# The paper gives formulas for the first two. The next three are named there and not written down;
+# these are the readings that fit its ablation table. With one more pair of eyes on `AMOL-OLL`: the
+# terms of {eq}`eq-oll` are rewards, so there the weight pays for center mass instead of taxing it.
+
+# %% tags=["remove-input"]
+from amol.provenance import footer
+
+footer(settings)
