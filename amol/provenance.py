@@ -64,8 +64,8 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     facts |= {name: version(name) for name in LIBRARIES}
     if settings is not None:
         for name, value in asdict(settings).items():
-            shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-            facts[name.replace("_", " ")] = shown or "none"
+            shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            facts[name.replace("_", " ")] = shown
     if runs is not None:
         facts["runs"] = f"{runs.attrs['trained']} trained here, {runs.attrs['reused']} reused"
         facts["training time of all runs"] = f"{runs.attrs['seconds']:.0f} s"

@@ -1,0 +1,46 @@
+# make book       train, execute and render the companion into _build/html
+# make test       run the tests
+# make test-book  look at the built book in a browser
+# make lint       check style
+# make lock       pin the versions that .venv holds
+# make clean      delete everything made, but .venv
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+BIN := .venv/bin/python
+INSTALLED := .venv/installed
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: book test test-book lint lock linkcheck clean
+
+book: $(INSTALLED)
+	$(BIN) -m amol build
+
+test: $(INSTALLED)
+	$(BIN) -m pytest -m "not book"
+
+test-book: $(INSTALLED)
+	$(BIN) -m pytest -m book
+
+lint: $(INSTALLED)
+	$(BIN) -m ruff check .
+	$(BIN) -m ruff format --check .
+
+linkcheck: $(INSTALLED)
+	$(BIN) -c "from jupyter_book.cli.main import main; main()" build . --builder linkcheck --all
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none found (set PYTHON=...)" >&2; exit 1; }
+	"$(PYTHON)" -m venv .venv
+	$(BIN) -m pip install --quiet --requirement requirements.lock
+	$(BIN) -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock:
+	@{ echo "# Every package at the version that this book is tested with; made by 'make lock'."; \
+	$(BIN) -m pip freeze --all --exclude-editable --exclude pip --exclude amol \
+		| sed -E 's/\+cpu$$//' | LC_ALL=C sort -f; } > requirements.lock.new
+	@mv requirements.lock.new requirements.lock
+
+clean:
+	rm -rf build _build
