@@ -312,9 +312,8 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
         figure, (ax,) = _canvas(1, 1, 4.3)
         wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
         points = wide["mean"].dropna()
-        low, typical = points[y].min(), points[y].quantile([0.25, 0.75])
-        floor = typical[0.25] - 4 * (typical[0.75] - typical[0.25])
-        inside = points[points[y] >= floor] if len(points) > 3 else points
+        lower, upper = points[y].quantile([0.25, 0.75])
+        inside = points[points[y] >= lower - 4 * (upper - lower)]
         for method, at in inside.iterrows():
             color, marker = method_style(method)
             spread = wide.loc[method, "std"]

@@ -144,8 +144,8 @@ for key, word in words.items():
 # AMOL has the lowest rate, alone or tied, on: {glue:text}`chr_led`. Against cross-entropy its mean
 # moves by {glue:text}`chr_gain_low` to {glue:text}`chr_gain_high`. The paper remarks that OLL,
 # which goes by distance from the truth, doesn't reliably hedge less than cross-entropy, and names
-# Wine Red. Here it hedges more on: {glue:text}`oll_worse`. On Synthetic the paper reports a plain CHR of
-# {glue:text}`synthetic_chr_paper` for AMOL; ours is {glue:text}`synthetic_chr`.
+# Wine Red. Here it hedges more on: {glue:text}`oll_worse`. On Synthetic the paper reports a plain
+# CHR of {glue:text}`synthetic_chr_paper` for AMOL; ours is {glue:text}`synthetic_chr`.
 #
 # {numref}`fig-chrext` shows all losses on all data sets, with the spread over seeds.
 
@@ -295,7 +295,8 @@ glue("red_one", float(1 / (to_end <= 1).sum()), display=False)
 # {glue:text}`red_chr_ext_amol` (paper: {glue:text}`red_chr_ext_amol_paper`) and that of
 # cross-entropy {glue:text}`red_chr_ext_ce` (paper: {glue:text}`red_chr_ext_ce_paper`). Its QWK is
 # {glue:text}`red_qwk_amol` (paper: {glue:text}`red_qwk_amol_paper`), against
-# {glue:text}`red_qwk_ce` (paper: {glue:text}`red_qwk_ce_paper`). The paper itself makes no strong claim here.
+# {glue:text}`red_qwk_ce` (paper: {glue:text}`red_qwk_ce_paper`). The paper itself makes no strong
+# claim here.
 #
 # ## What the paper measured but doesn't print
 #
