@@ -13,7 +13,10 @@ import numpy as np
 from amol.training import Outcome
 
 SCHEMA = 1
-_COLUMNS = "key, described, y_pred, probabilities, best_epoch, epochs, failed, seconds, made"
+_COLUMNS = (
+    "key, described, y_pred, probabilities, y_pred_validation, "
+    "best_epoch, epochs, failed, seconds, made"
+)
 _TABLE = f"CREATE TABLE IF NOT EXISTS runs ({_COLUMNS.replace('key,', 'key TEXT PRIMARY KEY,')})"
 
 
@@ -74,15 +77,18 @@ class Store:
             has_table = connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             for key in wanted if has_table else ():
                 row = connection.execute(
-                    "SELECT y_pred, probabilities, best_epoch, epochs, failed, seconds "
-                    "FROM runs WHERE key = ?",
+                    "SELECT y_pred, probabilities, y_pred_validation, "
+                    "best_epoch, epochs, failed, seconds FROM runs WHERE key = ?",
                     (key,),
                 ).fetchone()
                 if row:
-                    labels, table, best_epoch, epochs, failed, seconds = row
-                    y_pred = np.frombuffer(labels, dtype=np.uint8).astype(np.int64)
-                    probabilities = np.frombuffer(table, dtype="<f4").reshape(-1, num_classes)
-                    outcome = Outcome(y_pred, probabilities, best_epoch, epochs, failed)
+                    labels, table, validation, *counts, seconds = row
+                    outcome = Outcome(
+                        np.frombuffer(labels, dtype=np.uint8).astype(np.int64),
+                        np.frombuffer(table, dtype="<f4").reshape(-1, num_classes),
+                        np.frombuffer(validation, dtype=np.uint8).astype(np.int64),
+                        *counts,
+                    )
                     found[key] = StoredRun(outcome, seconds)
         return found
 
@@ -94,6 +100,7 @@ class Store:
             json.dumps(described, sort_keys=True),
             outcome.y_pred.astype(np.uint8).tobytes(),
             outcome.probabilities.astype("<f4").tobytes(),
+            outcome.y_pred_validation.astype(np.uint8).tobytes(),
             outcome.best_epoch,
             outcome.epochs,
             outcome.failed,

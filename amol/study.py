@@ -260,9 +260,9 @@ def run_study(
     -------
     DataFrame
         Columns: dataset, method, seed, split_seed, best_epoch, epochs, failed (the epoch at which
-        the loss stopped being finite, else missing), n_test, then `amol.metrics.METRICS` and
-        `PROBABILITY_METRICS` on the test part. ``attrs``: ``trained``, ``reused`` (numbers of
-        runs) and ``seconds`` (what training all of them took).
+        the loss stopped being finite, else missing), n_test, `amol.metrics.METRICS` on the test
+        part, validation_QWK, and `PROBABILITY_METRICS` on the test part. ``attrs``: ``trained``,
+        ``reused`` (numbers of runs) and ``seconds`` (what training all of them took).
 
     Raises
     ------
@@ -350,6 +350,7 @@ def _train(missing, settings, workers, progress, store, stored) -> None:
 
 def _row(run: _Run, settings: StudySettings, data: Prepared, outcome) -> dict:
     num_classes = data.arrays.num_classes
+    y_validation = data.arrays.y_validation
     row = {
         "dataset": run.dataset,
         "method": run.method,
@@ -364,6 +365,7 @@ def _row(run: _Run, settings: StudySettings, data: Prepared, outcome) -> dict:
     for name, metric in METRICS.items():
         value = metric(data.y_test, outcome.y_pred, num_classes) if good else float("nan")
         row[name] = value
+    row["validation_QWK"] = METRICS["QWK"](y_validation, outcome.y_pred_validation, num_classes)
     for name, metric in PROBABILITY_METRICS.items():
         row[name] = metric(data.y_test, outcome.probabilities) if good else float("nan")
     return row

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -70,13 +71,15 @@ class Arrays:
 class Outcome:
     """What one run leaves.
 
-    ``y_pred`` (n_test,) int64 and ``probabilities`` (n_test, K) float32 come from the weights of
-    ``best_epoch``; ``epochs`` counts the epochs trained. A run whose validation loss stops being
-    a finite number has ``failed`` set to that epoch and keeps its last good weights' predictions.
+    ``y_pred`` (n_test,) int64 and ``probabilities`` (n_test, K) float32 on the test part, and
+    ``y_pred_validation`` (n_validation,), come from the weights of ``best_epoch``; ``epochs``
+    counts the epochs trained. A run whose validation loss stops being a finite number has
+    ``failed`` set to that epoch; its predictions are those of its last good weights.
     """
 
     y_pred: np.ndarray
     probabilities: np.ndarray
+    y_pred_validation: np.ndarray
     best_epoch: int
     epochs: int
     failed: int | None = None
@@ -88,7 +91,7 @@ class _Stack:
     def __init__(self, widths: Sequence[int], shared_head: bool, outputs: int):
         self.widths, self.shared_head, self.outputs = tuple(widths), shared_head, outputs
         rows = 1 if shared_head else outputs
-        pairs = list(zip(widths[:-1], widths[1:], strict=True))
+        pairs = list(pairwise(widths))
         # hidden weights (in, out); the head is kept (rows, in): tall thin products are slow
         self.shapes = [s for i, o in pairs for s in ((i, o), (1, o))]
         self.shapes += [(rows, widths[-1]), (outputs, 1)]
@@ -242,10 +245,14 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
         run = alive[row]
         with torch.no_grad():
             views = net.views(best[row : row + 1])
-            logits = net.forward(views, X_test[None], net.buffers(1, len(X_test)))
+            test, validation = (
+                net.forward(views, part[None], net.buffers(1, len(part)))[0]
+                for part in (X_test, X_val)
+            )
             return Outcome(
-                losses[run].predict(logits[0]).numpy(),
-                losses[run].probabilities(logits[0]).numpy(),
+                losses[run].predict(test).numpy(),
+                losses[run].probabilities(test).numpy(),
+                losses[run].predict(validation).numpy(),
                 int(best_epoch[row]),
                 epoch,
                 failed,

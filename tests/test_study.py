@@ -156,7 +156,7 @@ def count(path):
 
 def stored(number=1):
     probabilities = np.full((2, 3), number / 7, dtype=np.float32)
-    return StoredRun(Outcome(np.array([0, 2]), probabilities, 1, 2), 0.5)
+    return StoredRun(Outcome(np.array([0, 2]), probabilities, np.array([1]), 1, 2), 0.5)
 
 
 def test_store_gives_back_what_was_put_and_keeps_the_first(tmp_path):

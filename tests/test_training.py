@@ -1,5 +1,7 @@
 """The stack trainer against a plain PyTorch loop, and its promise of equal bits in any stack."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -31,7 +33,7 @@ def plain_loop(loss, seed, data, protocol):
     torch.manual_seed(seed)
     widths = [data.X_train.shape[1], *[protocol.hidden] * protocol.layers]
     layers = []
-    for i, o in zip(widths[:-1], widths[1:], strict=True):
+    for i, o in pairwise(widths):
         layers += [nn.Linear(i, o), nn.ReLU()]
     model = nn.Sequential(*layers, nn.Linear(widths[-1], K))
     optimizer = torch.optim.Adam(model.parameters(), lr=protocol.lr)
