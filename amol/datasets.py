@@ -13,6 +13,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 DATASETS = ("Synthetic", "Wine Red", "Wine White", "Abalone")
+SPLIT_ORDERS = ("test first", "halves")
 DATA = Path(__file__).parent / "data"
 
 # file, SHA-256, samples of each class in ascending order of the label
@@ -177,27 +178,36 @@ def _synthetic() -> Dataset:
     )
 
 
-def split(y: np.ndarray, split_seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def split(
+    y: np.ndarray, split_seed: int, order: str = SPLIT_ORDERS[0]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices of a stratified 60/20/20 split.
 
-    The test fifth is drawn first, then a quarter of the rest for validation, both with the same
-    seed. The paper states the shares alone; the order is this companion's choice.
+    ``"test first"`` draws the test fifth, then a quarter of the rest for validation; ``"halves"``
+    draws 60 % for training and halves the rest. Both draws use the same seed. The paper states
+    the shares alone; drawing the test part first is this companion's choice.
 
     Parameters
     ----------
     y : ndarray, shape (N,)
     split_seed : int
+    order : {"test first", "halves"}
 
     Returns
     -------
     train, validation, test : ndarray of int64
     """
-    rest, test = train_test_split(
-        np.arange(len(y)), test_size=0.2, stratify=y, random_state=split_seed
-    )
-    train, validation = train_test_split(
-        rest, test_size=0.25, stratify=y[rest], random_state=split_seed
-    )
+    rows = np.arange(len(y))
+    if order == "halves":
+        train, rest = train_test_split(rows, test_size=0.4, stratify=y, random_state=split_seed)
+        validation, test = train_test_split(
+            rest, test_size=0.5, stratify=y[rest], random_state=split_seed
+        )
+    else:
+        rest, test = train_test_split(rows, test_size=0.2, stratify=y, random_state=split_seed)
+        train, validation = train_test_split(
+            rest, test_size=0.25, stratify=y[rest], random_state=split_seed
+        )
     return train, validation, test
 
 

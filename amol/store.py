@@ -1,6 +1,5 @@
 """The runs store: one SQLite file, one row a finished run, written the moment it ends."""
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterable
@@ -92,12 +91,12 @@ class Store:
                     found[key] = StoredRun(outcome, seconds)
         return found
 
-    def put(self, key: str, described: dict, run: StoredRun) -> None:
-        """Keep ``run``; a key that is already there stays as it is."""
+    def put(self, key: str, described: str, run: StoredRun) -> None:
+        """Keep ``run`` with its JSON description; a key that is already there stays as it is."""
         outcome = run.outcome
         row = (
             key,
-            json.dumps(described, sort_keys=True),
+            described,
             outcome.y_pred.astype(np.uint8).tobytes(),
             outcome.probabilities.astype("<f4").tobytes(),
             outcome.y_pred_validation.astype(np.uint8).tobytes(),

@@ -5,10 +5,10 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 
 import joblib
@@ -17,13 +17,13 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from amol.datasets import DATASETS, load_dataset, split, standardize
+from amol.datasets import DATASETS, SPLIT_ORDERS, load_dataset, split, standardize
 from amol.fingerprint import fingerprint
 from amol.losses import LOSSES, PAPER_METHODS
 from amol.metrics import METRICS, PROBABILITY_METRICS
 from amol.paths import store_path
 from amol.store import Store, StoredRun
-from amol.training import MONITORS, Arrays, Protocol, train_stack
+from amol.training import MONITORS, Arrays, Outcome, Protocol, train_stack
 
 CHUNK = 10  # runs a stack: enough to hide the cost of a call, few enough to stay in cache
 
@@ -43,6 +43,8 @@ class StudySettings:
         has such a parameter.
     split_seed : int
         Seed of the one 60/20/20 split that all runs of a data set share.
+    split_order : {"test first", "halves"}
+        How that split is drawn; see `amol.datasets.split`.
     epochs, batch_size, patience, hidden, layers : int
     lr : float
     monitor : {"loss", "QWK"}
@@ -57,6 +59,7 @@ class StudySettings:
     alpha: float = 1.0
     sigma: float = 1.0
     split_seed: int = 42
+    split_order: str = SPLIT_ORDERS[0]
     epochs: int = Protocol.epochs
     batch_size: int = Protocol.batch_size
     patience: int = Protocol.patience
@@ -76,8 +79,10 @@ class StudySettings:
         _number("split_seed", self.split_seed, 0, "a whole number from 0 to 2³²−1", whole=True)
         for name in ("epochs", "batch_size", "patience", "hidden", "layers"):
             _number(name, getattr(self, name), 1, "a whole number of at least 1", whole=True)
-        if self.monitor not in MONITORS:
-            raise ValueError(f"monitor is {self.monitor!r}; allowed: {', '.join(MONITORS)}")
+        for name, allowed in (("monitor", MONITORS), ("split_order", SPLIT_ORDERS)):
+            if getattr(self, name) not in allowed:
+                value = getattr(self, name)
+                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
         for method, own in self.loss_parameters.items():
             _names("loss_parameters", [method], tuple(LOSSES))
             _names(f"loss_parameters of {method}", list(own), _parameters(method))
@@ -147,13 +152,14 @@ class Prepared:
 
 
 @cache
-def prepare(dataset: str, split_seed: int) -> Prepared:
+def prepare(dataset: str, split_seed: int, split_order: str = SPLIT_ORDERS[0]) -> Prepared:
     """Split and standardize ``dataset`` as `amol.datasets` defines it."""
     data = load_dataset(dataset)
-    train, validation, test = split(data.y, split_seed)
+    train, validation, test = split(data.y, split_seed, split_order)
     X = standardize(data.X, train).astype(np.float32)
-    arrays = Arrays(X[train], data.y[train], X[validation], data.y[validation], X[test],
-                    data.num_classes)  # fmt: skip
+    arrays = Arrays(
+        X[train], data.y[train], X[validation], data.y[validation], X[test], data.num_classes
+    )
     sha = hashlib.sha256(data.digest.encode())
     for part in (train, validation, test):
         sha.update(part.astype("<i8").tobytes())
@@ -162,20 +168,28 @@ def prepare(dataset: str, split_seed: int) -> Prepared:
 
 @dataclass(frozen=True)
 class _Run:
+    settings: StudySettings
     dataset: str
     method: str
     seed: int
-    key: str
-    described: str  # JSON of all that determines the run; the key is its hash
+    described: str  # JSON of all that determines the run
+
+    @property
+    def key(self) -> str:
+        return hashlib.sha256(self.described.encode()).hexdigest()
+
+    @property
+    def data(self) -> Prepared:
+        return prepare(self.dataset, self.settings.split_seed, self.settings.split_order)
 
 
-def _plan(settings: StudySettings) -> list[_Run]:
-    """Every run of the grid with its key, in the order of the settings."""
+def plan(settings: StudySettings) -> list[_Run]:
+    """Every run of the grid, in the order of the settings, with the key it is stored under."""
     engine = fingerprint(train_stack, standardize)
     code = {method: fingerprint(LOSSES[method]) for method in settings.methods}
     runs = []
     for dataset in settings.datasets:
-        digest = prepare(dataset, settings.split_seed).digest
+        digest = prepare(dataset, settings.split_seed, settings.split_order).digest
         for method in settings.methods:
             for seed in settings.seeds:
                 described = {
@@ -188,11 +202,10 @@ def _plan(settings: StudySettings) -> list[_Run]:
                     "protocol": asdict(settings.protocol),
                     "loss": code[method],
                     "engine": engine,
-                    "torch": torch.__version__,
+                    "torch": torch.__version__.partition("+")[0],
                 }
                 text = json.dumps(described, sort_keys=True)
-                key = hashlib.sha256(text.encode()).hexdigest()
-                runs.append(_Run(dataset, method, seed, key, text))
+                runs.append(_Run(settings, dataset, method, seed, text))
     return runs
 
 
@@ -205,40 +218,46 @@ def _loss(cls: type, parameters: Mapping, arrays: Arrays) -> torch.nn.Module:
     return cls(num_classes=arrays.num_classes, **extra | dict(parameters))
 
 
-def _chunks(runs: list[_Run], settings: StudySettings) -> list[list[_Run]]:
-    """Missing runs cut into stacks: one data set and one kind of head each, long ones first."""
+def _chunks(runs: list[_Run]) -> list[list[_Run]]:
+    """Missing runs cut into stacks: one split, protocol and kind of head each, long ones first."""
 
     def kind(run: _Run) -> tuple:
-        arrays = prepare(run.dataset, settings.split_seed).arrays
-        loss = _loss(LOSSES[run.method], settings.parameters(run.method), arrays)
-        return -len(arrays.y_train), run.dataset, loss.num_logits, loss.shared_head
+        loss = _loss(LOSSES[run.method], run.settings.parameters(run.method), run.data.arrays)
+        shared = run.data.digest, json.dumps(asdict(run.settings.protocol), sort_keys=True)
+        return -len(run.data.arrays.y_train), *shared, loss.num_logits, loss.shared_head
 
     chunks = []
     for _, group in groupby(sorted(runs, key=kind), key=kind):
         members = list(group)
         count = -(-len(members) // CHUNK)
-        chunks += [members[len(members) * i // count : len(members) * (i + 1) // count]
-                   for i in range(count)]  # fmt: skip
+        bounds = [len(members) * i // count for i in range(count + 1)]
+        chunks += [members[start:stop] for start, stop in pairwise(bounds)]
     return chunks
 
 
 def _train_chunk(
-    chunk: list[_Run], losses: dict, arrays: Arrays, protocol: Protocol, sink: Path | None
-) -> list[tuple[_Run, StoredRun]]:
+    losses: list[tuple[type, dict]],
+    seeds: list[int],
+    keys: list[tuple[str, str]],
+    arrays: Arrays,
+    protocol: Protocol,
+    sink: Path,
+) -> list[tuple[str, StoredRun]]:
     """Train one stack on one thread; each run goes to the store at ``sink`` as it ends."""
-    made = {method: _loss(cls, own, arrays) for method, (cls, own) in losses.items()}
-    shares, last, done = dict.fromkeys(range(len(chunk)), 0.0), time.perf_counter(), []
-    stack = train_stack([made[r.method] for r in chunk], [r.seed for r in chunk], arrays, protocol)
-    for position, outcome in stack:
+    modules = [_loss(cls, own, arrays) for cls, own in losses]
+    for i in range(1, len(modules)):  # equal neighbors are one object, which the stack groups
+        if losses[i] == losses[i - 1]:
+            modules[i] = modules[i - 1]
+    shares, last, done = dict.fromkeys(range(len(seeds)), 0.0), time.perf_counter(), []
+    for position, outcome in train_stack(modules, seeds, arrays, protocol):
         now = time.perf_counter()
         for running in shares:
             shares[running] += (now - last) / len(shares)
         last = now
-        run = chunk[position]
+        key, described = keys[position]
         stored = StoredRun(outcome, shares.pop(position))
-        if sink is not None:
-            Store(sink).put(run.key, run.described, stored)
-        done.append((run, stored))
+        Store(sink).put(key, described, stored)
+        done.append((key, stored))
     return done
 
 
@@ -261,24 +280,33 @@ def run_study(
     DataFrame
         Columns: dataset, method, seed, split_seed, best_epoch, epochs, failed (the epoch at which
         the loss stopped being finite, else missing), n_test, `amol.metrics.METRICS` on the test
-        part, validation_QWK, and `PROBABILITY_METRICS` on the test part. ``attrs``: ``trained``,
-        ``reused`` (numbers of runs) and ``seconds`` (what training all of them took).
+        part, validation_QWK, `PROBABILITY_METRICS` on the test part, and key, the hash of all that
+        determines the run. ``attrs``: ``trained``, ``reused`` (numbers of runs) and ``seconds``
+        (what training all of them took).
 
     Raises
     ------
     StoreError
         Where the store can't be read or written.
     """
-    runs, stored, trained = _collect(settings, workers, progress)
-    rows = []
-    for run in runs:
-        data, outcome = prepare(run.dataset, settings.split_seed), stored[run.key].outcome
-        rows.append(_row(run, settings, data, outcome))
-    frame = pd.DataFrame(rows)
-    frame["failed"] = frame["failed"].astype("Int64")
-    seconds = sum(stored[run.key].seconds for run in runs)
-    frame.attrs.update(trained=trained, reused=len(runs) - trained, seconds=seconds)
-    return frame
+    return run_studies([settings], workers, progress)[0]
+
+
+def run_studies(
+    grid: Sequence[StudySettings], workers: int | None = None, progress: bool | None = None
+) -> list[pd.DataFrame]:
+    """`run_study` for several settings over one pool of workers; one frame for each."""
+    plans = [plan(settings) for settings in grid]
+    stored, trained = _collect(list(chain.from_iterable(plans)), workers, progress)
+    frames = []
+    for runs in plans:
+        frame = pd.DataFrame([_row(run, stored[run.key].outcome) for run in runs])
+        frame["failed"] = frame["failed"].astype("Int64")
+        new = sum(run.key in trained for run in runs)
+        seconds = sum(stored[run.key].seconds for run in runs)
+        frame.attrs.update(trained=new, reused=len(runs) - new, seconds=seconds)
+        frames.append(frame)
+    return frames
 
 
 def predictions(
@@ -292,70 +320,72 @@ def predictions(
     y_pred : ndarray, shape (seeds, N)
     probabilities : ndarray, shape (seeds, N, K)
     """
-    names = StudySettings.__dataclass_fields__
-    values = {name: getattr(settings, name) for name in names}
-    cell = StudySettings(**values | {"datasets": (dataset,), "methods": (method,)})
-    runs, stored, _ = _collect(cell, workers=1, progress=False)
+    runs = plan(replace(settings, datasets=(dataset,), methods=(method,)))
+    stored, _ = _collect(runs, workers=1, progress=False)
     outcomes = [stored[run.key].outcome for run in runs]
-    y_true = prepare(dataset, settings.split_seed).y_test
     return (
-        y_true,
+        runs[0].data.y_test,
         np.stack([outcome.y_pred for outcome in outcomes]),
         np.stack([outcome.probabilities for outcome in outcomes]),
     )
 
 
 def _collect(
-    settings: StudySettings, workers: int | None, progress: bool | None
-) -> tuple[list[_Run], dict[str, StoredRun], int]:
-    """All runs of the grid, their outcomes by key, and how many had to be trained."""
-    store, runs = Store(store_path()), _plan(settings)
-    stored: dict[str, StoredRun] = {}
-    for dataset in settings.datasets:
-        keys = [run.key for run in runs if run.dataset == dataset]
-        stored |= store.get(keys, prepare(dataset, settings.split_seed).arrays.num_classes)
-    missing = [run for run in runs if run.key not in stored]
+    runs: list[_Run], workers: int | None, progress: bool | None
+) -> tuple[dict[str, StoredRun], set[str]]:
+    """Outcomes by key of all runs, and the keys of those that had to be trained."""
+    store, stored = Store(store_path()), {}
+    for num_classes in {run.data.arrays.num_classes for run in runs}:
+        keys = [run.key for run in runs if run.data.arrays.num_classes == num_classes]
+        stored |= store.get(keys, num_classes)
+    missing = list({run.key: run for run in runs if run.key not in stored}.values())
     if missing:
-        _train(missing, settings, workers, progress, store, stored)
-    return runs, stored, len(missing)
+        stored |= _train(missing, workers, progress, store)
+    return stored, {run.key for run in missing}
 
 
-def _train(missing, settings, workers, progress, store, stored) -> None:
-    terminal = sys.stderr.isatty()
-    chunks = _chunks(missing, settings)
-    tasks = []
-    for chunk in chunks:
-        methods = {run.method for run in chunk}
-        losses = {m: (LOSSES[m], settings.parameters(m)) for m in methods}
-        arrays = prepare(chunk[0].dataset, settings.split_seed).arrays
-        tasks.append(joblib.delayed(_train_chunk)(
-            chunk, losses, arrays, settings.protocol, store.path))  # fmt: skip
+def _train(
+    missing: list[_Run], workers: int | None, progress: bool | None, store: Store
+) -> dict[str, StoredRun]:
+    chunks = _chunks(missing)
+    dataset_of = {run.key: run.dataset for run in missing}
+    tasks = [
+        joblib.delayed(_train_chunk)(
+            [(LOSSES[run.method], run.settings.parameters(run.method)) for run in chunk],
+            [run.seed for run in chunk],
+            [(run.key, run.described) for run in chunk],
+            chunk[0].data.arrays,
+            chunk[0].settings.protocol,
+            store.path,
+        )
+        for chunk in chunks
+    ]
     jobs = min(workers or joblib.cpu_count(), len(tasks))
-    pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    terminal, stored = sys.stderr.isatty(), {}
     bar = tqdm(
         total=len(missing),
         unit="run",
-        desc=missing[0].dataset,
+        desc=chunks[0][0].dataset,
         disable=not (terminal if progress is None else progress),
         mininterval=0.5 if terminal else 10,
         ascii=not terminal,
     )
     with bar:
-        for done in pool(tasks):
-            for run, result in done:
-                stored[run.key] = result
-            bar.set_description(done[0][0].dataset, refresh=False)
+        for done in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks):
+            stored |= dict(done)
+            bar.set_description(dataset_of[done[0][0]], refresh=False)
             bar.update(len(done))
+    return stored
 
 
-def _row(run: _Run, settings: StudySettings, data: Prepared, outcome) -> dict:
-    num_classes = data.arrays.num_classes
+def _row(run: _Run, outcome: Outcome) -> dict:
+    data, num_classes = run.data, run.data.arrays.num_classes
     y_validation = data.arrays.y_validation
     row = {
         "dataset": run.dataset,
         "method": run.method,
         "seed": run.seed,
-        "split_seed": settings.split_seed,
+        "split_seed": run.settings.split_seed,
         "best_epoch": outcome.best_epoch,
         "epochs": outcome.epochs,
         "failed": outcome.failed,
@@ -368,4 +398,5 @@ def _row(run: _Run, settings: StudySettings, data: Prepared, outcome) -> dict:
     row["validation_QWK"] = METRICS["QWK"](y_validation, outcome.y_pred_validation, num_classes)
     for name, metric in PROBABILITY_METRICS.items():
         row[name] = metric(data.y_test, outcome.probabilities) if good else float("nan")
+    row["key"] = run.key
     return row

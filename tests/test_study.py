@@ -162,8 +162,8 @@ def stored(number=1):
 def test_store_gives_back_what_was_put_and_keeps_the_first(tmp_path):
     store = Store(tmp_path / "deep" / "runs.sqlite")
     assert store.get(["a"], 3) == {}
-    store.put("a", {"seed": 1}, stored(1))
-    store.put("a", {"seed": 1}, stored(2))
+    store.put("a", "{}", stored(1))
+    store.put("a", "{}", stored(2))
     found = store.get(["a", "b"], 3)
     assert list(found) == ["a"]
     np.testing.assert_array_equal(found["a"].outcome.probabilities, stored(1).outcome.probabilities)
@@ -175,7 +175,7 @@ def test_store_gives_back_what_was_put_and_keeps_the_first(tmp_path):
 def test_a_file_that_is_no_store_is_set_aside(tmp_path, capsys, bad):
     path = tmp_path / "runs.sqlite"
     path.write_bytes(bad)
-    Store(path).put("a", {}, stored())
+    Store(path).put("a", "{}", stored())
     assert (tmp_path / "runs.sqlite.aside-1").read_bytes() == bad
     assert "aside-1" in capsys.readouterr().out
     assert list(Store(path).get(["a"], 3)) == ["a"]
