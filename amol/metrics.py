@@ -155,6 +155,31 @@ def center_discrimination(y_true, y_pred, num_classes: int) -> float:
     )
 
 
+def _distributions(y_true, probabilities) -> tuple[np.ndarray, np.ndarray]:
+    probabilities = _array(probabilities).astype(np.float64, copy=False)
+    if probabilities.ndim != 2 or probabilities.shape[1] < 2:
+        raise ValueError(f"probabilities must have shape (N, K >= 2), not {probabilities.shape}")
+    y_true = _labels(y_true, probabilities.shape[1], "y_true")
+    if len(y_true) != len(probabilities):
+        raise ValueError(f"y_true has {len(y_true)} labels, probabilities {len(probabilities)}")
+    if not (probabilities.min() >= 0 and np.allclose(probabilities.sum(axis=1), 1, atol=1e-4)):
+        raise ValueError("probabilities must be non-negative rows that sum to 1, not logits")
+    return y_true, probabilities
+
+
+def center_mass(y_true, probabilities) -> float:
+    """Mean probability given to the center class over the samples that CHR_ext counts.
+
+    The soft companion of CHR_ext and the center bar of the paper's Figure 2; nan where CHR_ext is.
+    """
+    y_true, probabilities = _distributions(y_true, probabilities)
+    num_classes = probabilities.shape[1]
+    center = (num_classes - 1) // 2
+    if center < 2:
+        return float("nan")
+    return _share(probabilities[_is_extreme(y_true, num_classes, 2), center])
+
+
 def ranked_probability_score(y_true, probabilities) -> float:
     """Mean of Σ_k (F̂(k) − 1[y ≤ k])² / (K−1), with F̂ the predicted cumulative distribution (RPS).
 
@@ -166,17 +191,8 @@ def ranked_probability_score(y_true, probabilities) -> float:
     probabilities : shape (N, K)
         Rows that sum to 1.
     """
-    probabilities = _array(probabilities).astype(np.float64, copy=False)
-    if probabilities.ndim != 2 or probabilities.shape[1] < 2:
-        raise ValueError(f"probabilities must have shape (N, K >= 2), not {probabilities.shape}")
+    y_true, probabilities = _distributions(y_true, probabilities)
     num_classes = probabilities.shape[1]
-    y_true = _labels(y_true, num_classes, "y_true")
-    if len(y_true) != len(probabilities):
-        raise ValueError(
-            f"y_true has {len(y_true)} labels, probabilities {len(probabilities)} rows"
-        )
-    if not (probabilities.min() >= 0 and np.allclose(probabilities.sum(axis=1), 1, atol=1e-4)):
-        raise ValueError("probabilities must be non-negative rows that sum to 1, not logits")
     reached = y_true[:, None] <= np.arange(num_classes)  # (N, K)
     squares = (probabilities.cumsum(axis=1) - reached)[:, :-1] ** 2
     return float(squares.mean(axis=1).mean())
@@ -194,12 +210,16 @@ METRICS: dict[str, Callable] = {
     "extreme_recall": extreme_recall,
     "J_c": center_discrimination,
 }
-PROBABILITY_METRICS: dict[str, Callable] = {"RPS": ranked_probability_score}
+PROBABILITY_METRICS: dict[str, Callable] = {
+    "RPS": ranked_probability_score,
+    "center_mass": center_mass,
+}
 
 # The center rate is absent: it should match the data, neither high nor low is better.
 HIGHER_IS_BETTER = {
     "QWK": True, "CHR": False, "CHR_ext": False, "accuracy": True, "MAE": False, "AMAE": False,
     "center_recall": True, "extreme_recall": True, "J_c": True, "RPS": False,
+    "center_mass": False,
 }  # fmt: skip
 
 
