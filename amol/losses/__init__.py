@@ -24,7 +24,8 @@ from .pointwise import (
     OLLLoss,
     SORDLoss,
     cross_entropy,
-    log_complement,
+    distance_log_loss,
+    log_softmax,
     weighted_log_loss,
 )
 from .registry import LOSSES, PAPER_METHODS, register_loss
@@ -57,9 +58,10 @@ __all__ = [
     "center_weight",
     "closeness",
     "cross_entropy",
+    "distance_log_loss",
     "distances",
     "gaussian_log_target",
-    "log_complement",
+    "log_softmax",
     "proximity",
     "register_loss",
     "weighted_divergence",

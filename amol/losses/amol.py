@@ -1,10 +1,9 @@
 """AMOL and its variants: a divergence from a Gaussian target that charges hedging extra."""
 
-import torch
 from torch import Tensor
 
 from .base import OrdinalLoss, not_negative, positive
-from .pointwise import cross_entropy, weighted_log_loss
+from .pointwise import cross_entropy, log_softmax, weighted_log_loss
 from .tables import center_weight, closeness, gaussian_log_target
 
 
@@ -13,7 +12,7 @@ def weighted_divergence(logits: Tensor, log_target: Tensor, weight: Tensor) -> T
 
     With weight 1 it is D_KL(p ‖ q). With others a term may be negative, and so may the sum.
     """
-    log_p = torch.log_softmax(logits, -1)
+    log_p = log_softmax(logits)
     return ((log_p - log_target) * (weight * log_p.exp())).sum(-1)
 
 
@@ -113,7 +112,7 @@ class KLLoss(OrdinalLoss):
         self.add_table("log_target", gaussian_log_target(num_classes, sigma))
 
     def values(self, logits, target):
-        log_p = torch.log_softmax(logits, -1)
+        log_p = log_softmax(logits)
         return ((log_p - self.rows("log_target", logits, target)) * log_p.exp()).sum(-1)
 
 

@@ -1,5 +1,7 @@
 """What all losses share: checking of input, class weights, ignored targets, reduction, tables."""
 
+import operator
+
 import torch
 from torch import Tensor, nn
 
@@ -27,14 +29,9 @@ class OrdinalLoss(nn.Module):
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__()
-        if isinstance(num_classes, bool) or not isinstance(num_classes, int):
-            raise TypeError(f"num_classes is an int of at least 2, got {num_classes!r}")
-        if num_classes < 2:
-            raise ValueError(f"num_classes is at least 2, got {num_classes}")
         if reduction not in REDUCTIONS:
             raise ValueError(f"reduction is one of {', '.join(REDUCTIONS)}, got {reduction!r}")
-        self.num_classes = num_classes
-        self.num_logits = num_classes
+        self.num_classes = self.num_logits = at_least_two("num_classes", num_classes)
         self.reduction = reduction
         self.ignore_index = ignore_index
         self.register_buffer("weight", _class_weight(weight, num_classes))
@@ -168,6 +165,18 @@ class OrdinalLoss(nn.Module):
             )
 
 
+class GivenGradient(torch.autograd.Function):
+    """Sample-wise function whose `forward` saves its gradient (..., K) for the first input.
+
+    For losses whose formula, left to autograd, would cost several times cross-entropy.
+    """
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, upstream):
+        return ctx.saved_tensors[0] * upstream.unsqueeze(-1), None
+
+
 def _class_weight(weight, num_classes):
     if weight is None:
         return None
@@ -186,6 +195,17 @@ def _total(weights):
     if not torch.compiler.is_compiling() and total == 0:
         raise ValueError("the mean is undefined: every target is ignored or has weight 0")
     return total
+
+
+def at_least_two(name: str, value: int) -> int:
+    """`value` as an int of at least 2, else ValueError or TypeError naming it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is an int, got {value!r}") from None
+    if number < 2:
+        raise ValueError(f"{name} is at least 2, got {value}")
+    return number
 
 
 def positive(name: str, value: float) -> float:

@@ -32,7 +32,7 @@ class CORALLoss(OrdinalLoss):
 
     def probabilities(self, logits):
         """P(y > k) = σ(z_k), made non-increasing in k by its running minimum."""
-        above = torch.sigmoid(logits.cummin(-1).values)
+        above = torch.sigmoid(logits).cummin(-1).values
         return -torch.diff(F.pad(F.pad(above, (1, 0), value=1.0), (0, 1)), dim=-1)
 
     def predict(self, logits):

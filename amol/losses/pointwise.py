@@ -4,31 +4,68 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import OrdinalLoss, not_negative
+from .base import GivenGradient, OrdinalLoss, not_negative
 from .tables import center_class, closeness, distances, gaussian_log_target
+
+
+def log_softmax(logits: Tensor) -> Tensor:
+    """log p over the last axis, (..., K) -> (..., K).
+
+    In float64 exact to rounding even where p is next to 1, which `torch.log_softmax` turns into
+    0: log p of the largest logit is −log(1 + x), x the other classes' odds, and x is summed
+    without the 1.
+    """
+    if logits.dtype != torch.float64:
+        return torch.log_softmax(logits, -1)
+    shifted = logits - logits.detach().amax(-1, keepdim=True)
+    odds = shifted.exp()
+    ties = odds.detach().floor().sum(-1, keepdim=True)  # classes with the largest logit
+    return shifted - torch.log1p(odds.frac().sum(-1, keepdim=True) + (ties - 1))
 
 
 def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     """−log p_y: logits (..., K), target (...) -> (...)."""
-    flat = F.cross_entropy(logits.flatten(0, -2), target.flatten(), reduction="none")
-    return flat.view(target.shape)
+    return -log_softmax(logits).gather(-1, target.unsqueeze(-1)).squeeze(-1)
 
 
 def weighted_log_loss(logits: Tensor, weight: Tensor) -> Tensor:
     """−Σ_k weight_k log p_k: logits and weight (..., K) -> (...)."""
-    return -(weight * torch.log_softmax(logits, -1)).sum(-1)
+    return -(weight * log_softmax(logits)).sum(-1)
 
 
-def log_complement(logits: Tensor) -> Tensor:
-    """log(1 − p_k) for every class, (..., K), exact to rounding at both ends of p.
+def distance_log_loss(logits: Tensor, cost: Tensor) -> Tensor:
+    """−Σ_k cost_k log(1 − p_k): logits and cost (..., K) -> (...). Not twice differentiable."""
+    return _DistanceLog.apply(logits, cost)
 
-    Below one half log1p(−p) is exact. At most one class lies above; for it 1 − p is the sum
-    of the others' probabilities, taken in log space so that it never underflows.
+
+class _DistanceLog(GivenGradient):
+    """Value and gradient of `distance_log_loss`, exact to rounding at both ends of p.
+
+    The class t with the largest logit is set apart: with o its log odds against the others,
+    1 − p_t is σ(−o), which doesn't underflow as a logarithm. Any other p_k is the class's share
+    of the rest times σ(−o), at most one half, so log1p(−p_k) is safe.
     """
-    log_p = torch.log_softmax(logits, -1)
-    top = log_p > -0.6
-    rest = log_p.masked_fill(top, -torch.inf).logsumexp(-1, keepdim=True)
-    return torch.where(top, rest, torch.log1p(-log_p.masked_fill(top, -1.0).exp()))
+
+    @staticmethod
+    def forward(ctx, logits, cost):
+        top = logits.argmax(-1, keepdim=True)
+        others = logits.scatter(-1, top, torch.finfo(logits.dtype).min)
+        highest = others.amax(-1, keepdim=True)
+        share = (others - highest).exp()  # 0 for t
+        total = share.sum(-1, keepdim=True)
+        log_odds = logits.gather(-1, top) - highest - total.log()
+        log_rest = F.logsigmoid(-log_odds)  # log(1 − p_t)
+        share = share / total
+        p = share * log_rest.exp()
+        cost_top = cost.gather(-1, top)
+        value = -(cost * torch.log1p(-p)).sum(-1, keepdim=True) - cost_top * log_rest
+
+        p_top = F.logsigmoid(log_odds).exp()
+        pull = cost * (p / (1 - p))
+        pulls = pull.sum(-1, keepdim=True)
+        gradient = pull - share * (pulls * log_rest.exp() + cost_top * p_top)
+        ctx.save_for_backward(gradient.scatter(-1, top, p_top * (cost_top - pulls)))
+        return value.squeeze(-1)
 
 
 class CrossEntropyLoss(OrdinalLoss):
@@ -127,10 +164,11 @@ class DistanceLogLoss(OrdinalLoss):
         self.add_table("cost", cost.fill_diagonal_(0))
 
     def values(self, logits, target):
-        log_rest = log_complement(logits)
+        cost = self.rows("cost", logits, target)
         if self.margin:
-            log_rest = (log_rest.exp() + self.margin).clamp(max=1).log()
-        return -(self.rows("cost", logits, target) * log_rest).sum(-1)
+            beyond = (torch.softmax(logits, -1) - self.margin).relu()
+            return -(cost * torch.log1p(-beyond)).sum(-1)
+        return distance_log_loss(logits, cost)
 
 
 class CDWCELoss(DistanceLogLoss):

@@ -1,5 +1,7 @@
 """The one list of methods: a loss registered here is known to study, tests and book."""
 
+import inspect
+
 from .amol import AMOLAsymLoss, AMOLCELoss, AMOLExpLoss, AMOLLoss, AMOLOLLLoss, KLLoss
 from .base import OrdinalLoss
 from .binary import CORALLoss, CORNLoss
@@ -38,6 +40,14 @@ LOSSES: dict[str, type[OrdinalLoss]] = {
 _BUILT_IN = frozenset(LOSSES)
 
 
+class FunctionLoss(OrdinalLoss):
+    """Loss made of a plain `function` by `register_loss`."""
+
+    def values(self, logits, target):
+        flat = logits.reshape(-1, self.num_classes)
+        return self.function(flat, target.flatten(), self.num_classes).view(target.shape)
+
+
 def register_loss(name: str):
     """Make a function an entry of `LOSSES`.
 
@@ -54,16 +64,17 @@ def register_loss(name: str):
         raise ValueError(f"{name!r} comes with the package; choose another name")
 
     def register(function):
-        class FunctionLoss(OrdinalLoss):
-            __doc__ = function.__doc__
-
-            def values(self, logits, target):
-                flat = self.function(logits.flatten(0, -2), target.flatten(), self.num_classes)
-                return flat.view(target.shape)
-
-        FunctionLoss.function = staticmethod(function)
-        FunctionLoss.__name__ = FunctionLoss.__qualname__ = function.__name__
-        LOSSES[name] = FunctionLoss
+        LOSSES[name] = type(
+            function.__name__,
+            (FunctionLoss,),
+            {
+                "__doc__": function.__doc__,
+                "__module__": function.__module__,
+                "__signature__": inspect.signature(OrdinalLoss),
+                "__wrapped__": function,  # whoever asks for the source gets the function's
+                "function": staticmethod(function),
+            },
+        )
         return function
 
     return register

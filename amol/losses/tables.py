@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from .base import not_negative, positive
+from .base import at_least_two, not_negative, positive
 
 FORMS = ("linear", "exponential")
 DIRECTIONS = ("both", "inward")
@@ -57,13 +57,11 @@ def center_weight(
     (K, K) float64 tensor, row y, column k.
     """
     alpha = not_negative("alpha", alpha)
-    if num_classes < 2:
-        raise ValueError(f"num_classes is at least 2, got {num_classes}")
     if form not in FORMS:
         raise ValueError(f"form is one of {', '.join(FORMS)}, got {form!r}")
     if direction not in DIRECTIONS:
         raise ValueError(f"direction is one of {', '.join(DIRECTIONS)}, got {direction!r}")
-    center = (num_classes - 1) / 2
+    center = (at_least_two("num_classes", num_classes) - 1) / 2
     k = torch.arange(num_classes, dtype=torch.float64)
     y = k[:, None]
     product = alpha * (1 - (k - center).abs() / center) * ((y - center).abs() / center)
