@@ -40,12 +40,10 @@ COLUMNS = [
 
 def evidence_of_runs(runs: pd.DataFrame) -> Evidence:
     """Mean, std (ddof 1) and number of seeds of each cell; a failed run (NaN) counts for none."""
-    cells = {}
-    for (dataset, method), group in runs.groupby(["dataset", "method"], sort=False):
-        for metric in [*METRICS, *PROBABILITY_METRICS]:
-            if metric in group:
-                values = group[metric].dropna()
-                cells[dataset, method, metric] = Cell(values.mean(), values.std(), len(values))
+    metrics = [name for name in [*METRICS, *PROBABILITY_METRICS] if name in runs]
+    long = runs.melt(["dataset", "method"], metrics, "metric")
+    found = long.groupby(["dataset", "method", "metric"])["value"].agg(["mean", "std", "count"])
+    cells = {key: Cell(*row) for key, row in zip(found.index, found.to_numpy(), strict=True)}
     return Evidence(cells, runs.groupby("dataset")["split_seed"].first().to_dict())
 
 

@@ -1,0 +1,141 @@
+"""The data files are the recorded ones, and the protocol's split and scaling do what they say."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from amol import datasets
+from amol.datasets import (
+    DATASETS,
+    Dataset,
+    duplicate_rows,
+    load_dataset,
+    split,
+    standardize,
+    twin_share,
+)
+
+# rows, features, class counts, class names at both ends, repeated rows
+FACTS = {
+    "Synthetic": (5000, 10, [250, 500, 900, 1700, 900, 500, 250], ("0", "6"), 0),
+    "Wine Red": (1599, 11, [10, 53, 681, 638, 199, 18], ("3", "8"), 240),
+    "Wine White": (4898, 11, [20, 163, 1457, 2198, 880, 175, 5], ("3", "9"), 937),
+    "Abalone": (4177, 10, [839, 568, 689, 634, 487, 470, 490], ("1–7", "14–29"), 0),
+}
+DIGESTS = {
+    "Wine Red": "544dad6b0d63c6d1ed29898ab0b3611c9aa370c3aaf799ea94be5a4b0d8c2787",
+    "Wine White": "56036aa5f3c8a249e613fd22c4f94ac49ca4bf5479cf58dfda0125661f6cadcf",
+    "Abalone": "b42a5dd95fda0801e4535d86983ed987bd8c9d4b347e9b185db3d7eb90bc5091",
+}
+
+
+def tiny(X, y) -> Dataset:
+    return Dataset("tiny", np.array(X, float), np.array(y), 2, ("a",), ("0", "1"), "made up")
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_facts(name):
+    rows, features, counts, ends, repeated = FACTS[name]
+    data = load_dataset(name)
+    assert data.X.shape == (rows, features) and data.X.dtype == np.float64
+    assert np.isfinite(data.X).all()
+    assert data.y.dtype == np.int64
+    assert np.bincount(data.y).tolist() == counts
+    assert data.num_classes == len(counts) == len(data.class_names)
+    assert (data.class_names[0], data.class_names[-1]) == ends
+    assert len(data.feature_names) == features
+    assert duplicate_rows(data) == repeated
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_digest_is_the_recorded_one(name):
+    assert load_dataset(name).digest == DIGESTS[name]
+
+
+def test_first_rows():
+    red, abalone = load_dataset("Wine Red"), load_dataset("Abalone")
+    assert red.X[0].tolist() == [7.4, 0.7, 0, 1.9, 0.076, 11, 34, 0.9978, 3.51, 0.56, 9.4]
+    assert red.y[0] == 2  # quality 5
+    assert abalone.X[0].tolist() == [0, 0, 1, 0.455, 0.365, 0.095, 0.514, 0.2245, 0.101, 0.15]
+    assert abalone.y[0] == 6  # 15 rings
+    assert (abalone.X[:, :3].sum(axis=1) == 1).all()
+
+
+def test_synthetic_bytes_do_not_depend_on_the_machine(monkeypatch):
+    monkeypatch.setattr(datasets, "SYNTHETIC_NOISE", 0.5)
+    assert load_dataset("Synthetic").digest == (
+        "e873b70b4b1a9719ac3fe5aca98ddbdeabbbd855da7a66ec6b98e949da8012f1"
+    )
+
+
+def test_digest_sees_every_value():
+    digests = {tiny([[1.0], [2.0]], [0, 1]).digest, tiny([[1.0], [2.5]], [0, 1]).digest}
+    digests.add(tiny([[1.0], [2.0]], [1, 1]).digest)
+    assert len(digests) == 3
+
+
+def test_unknown_name():
+    with pytest.raises(ValueError, match=r"'wine'.*Synthetic, Wine Red, Wine White, Abalone"):
+        load_dataset("wine")
+
+
+@pytest.fixture
+def copied_data(tmp_path, monkeypatch):
+    shutil.copytree(datasets.DATA, tmp_path / "data")
+    monkeypatch.setattr(datasets, "DATA", tmp_path / "data")
+    return tmp_path / "data"
+
+
+def test_changed_file(copied_data):
+    path = copied_data / "abalone.data"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    with pytest.raises(ValueError, match=r"abalone\.data was changed"):
+        load_dataset("Abalone")
+
+
+def test_missing_file(copied_data):
+    (copied_data / "winequality-red.csv").unlink()
+    with pytest.raises(FileNotFoundError, match=r"winequality-red\.csv is missing.*abalone\.data"):
+        load_dataset("Wine Red")
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_split_is_stratified_and_complete(name):
+    y = load_dataset(name).y
+    parts = split(y, 42)
+    assert sorted(np.concatenate(parts)) == list(range(len(y)))
+    counts = np.bincount(y)
+    for part, portion in zip(parts, (0.6, 0.2, 0.2), strict=True):
+        assert abs(len(part) - portion * len(y)) <= 2
+        assert np.abs(np.bincount(y[part], minlength=len(counts)) - portion * counts).max() < 2
+
+
+def test_split_seed_decides():
+    y = load_dataset("Wine Red").y
+    assert all(np.array_equal(a, b) for a, b in zip(split(y, 1), split(y, 1), strict=True))
+    assert not np.array_equal(split(y, 1)[2], split(y, 2)[2])
+
+
+def test_outermost_test_samples_match_the_paper():
+    counts = {}
+    for name in ("Abalone", "Wine Red"):
+        data = load_dataset(name)
+        y_test = data.y[split(data.y, 42)[2]]
+        counts[name] = int(((y_test == 0) | (y_test == data.num_classes - 1)).sum())
+    assert counts == {"Abalone": 266, "Wine Red": 5}
+
+
+def test_standardize_uses_training_rows_alone():
+    X = np.array([[1.0, 0.1], [3.0, 0.1], [100.0, 0.3]])
+    scaled = standardize(X, np.array([0, 1]))
+    # training mean 2 and std 1; the second column is constant over the training rows
+    np.testing.assert_allclose(scaled, [[-1, 0], [1, 0], [98, 0.2]], rtol=0, atol=1e-12)
+
+
+def test_twin_share():
+    # rows 0 to 4 are one sample, 5 to 9 another of the other class: each test row has a twin
+    data = tiny([[1.0]] * 5 + [[2.0]] * 5, [0] * 5 + [1] * 5)
+    assert twin_share(data, 0) == 1.0
+    alone = tiny(np.arange(10.0)[:, None], [0] * 5 + [1] * 5)
+    assert twin_share(alone, 0) == 0.0
