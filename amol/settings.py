@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from amol.datasets import DATASETS, SPLIT_ORDERS
+from amol.datasets import ABALONE_VARIANTS, DATASETS, SPLIT_ORDERS
 from amol.losses import LOSSES, PAPER_METHODS
 from amol.training import MONITORS, Protocol
 
@@ -51,7 +51,9 @@ class StudySettings:
     loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
 
     def __post_init__(self):
-        object.__setattr__(self, "datasets", _names("datasets", self.datasets, DATASETS))
+        object.__setattr__(
+            self, "datasets", _names("datasets", self.datasets, DATASETS, ABALONE_VARIANTS)
+        )
         object.__setattr__(self, "methods", _names("methods", self.methods, tuple(LOSSES)))
         object.__setattr__(self, "seeds", _seeds(self.seeds))
         _number("alpha", self.alpha, 0, "a number of at least 0")
@@ -81,7 +83,7 @@ class StudySettings:
         return {name: value for name, value in shared.items() if name in known} | own
 
 
-def _names(what: str, value, allowed: tuple[str, ...]) -> tuple[str, ...]:
+def _names(what: str, value, allowed: tuple[str, ...], unlisted=()) -> tuple[str, ...]:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",")]
     try:
@@ -89,7 +91,7 @@ def _names(what: str, value, allowed: tuple[str, ...]) -> tuple[str, ...]:
     except TypeError:
         raise ValueError(f"{what} is {value!r}; expected names of {', '.join(allowed)}") from None
     for name in names:
-        if name not in allowed:
+        if name not in allowed and name not in unlisted:
             raise ValueError(f"{what} holds {name!r}; allowed: {', '.join(allowed) or 'none'}")
     if not names or len(set(names)) < len(names):
         problem = "is empty" if not names else f"names one twice: {', '.join(names)}"

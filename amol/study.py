@@ -70,10 +70,13 @@ class _Run:
         return prepare(self.dataset, self.settings.split_seed, self.settings.split_order)
 
 
+_code = cache(fingerprint)
+
+
 def plan(settings: StudySettings) -> list[_Run]:
     """Every run of the grid, in the order of the settings, with the key it is stored under."""
-    engine = fingerprint(train_stack, standardize)
-    code = {method: fingerprint(LOSSES[method]) for method in settings.methods}
+    engine = _code(train_stack, standardize)
+    code = {method: _code(LOSSES[method]) for method in settings.methods}
     runs = []
     for dataset in settings.datasets:
         digest = prepare(dataset, settings.split_seed, settings.split_order).digest

@@ -1,0 +1,256 @@
+"""What the paper leaves unsaid: each choice, its alternatives, and how well each fits the paper.
+
+An alternative is judged by its distance to the published table cells that it touches, never cell
+by cell: one setting holds for a whole table.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+import torch
+
+from amol.losses import center_weight, distances, gaussian_log_target, register_loss
+from amol.published import PUBLISHED
+from amol.settings import StudySettings
+
+REAL = ("Wine Red", "Wine White", "Abalone")
+BASELINES = ("CE", "OLL", "SORD", "AMOL")
+ABLATION = ("AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE")
+
+
+def _lookup(table: torch.Tensor, target: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    return table.to(logits)[target]  # (K, K), (N,) -> (N, K)
+
+
+@register_loss("AMOL-OLL on Castagnos")
+def amol_on_castagnos(logits, target, num_classes):
+    """−Σ m(k,y) |k−y| log(1−ŷ_k): the weight on the loss of Castagnos et al. (2022)."""
+    table = center_weight(num_classes) * distances(num_classes)
+    return -(_lookup(table, target, logits) * torch.log1p(-logits.softmax(-1) * (1 - 1e-6))).sum(-1)
+
+
+@register_loss("AMOL-CE on the Gaussian target")
+def amol_on_soft_target(logits, target, num_classes):
+    """−Σ m(k,y) p_k log ŷ_k with the Gaussian target p."""
+    table = center_weight(num_classes) * gaussian_log_target(num_classes, 1.0).exp()
+    return -(_lookup(table, target, logits) * logits.log_softmax(-1)).sum(-1)
+
+
+@register_loss("AMOL-exp, separate factors")
+def amol_exponential_factors(logits, target, num_classes):
+    """m = 1 + α (e^near − 1)(e^extreme − 1)/(e − 1)²: both factors bent, the same range."""
+    c = (num_classes - 1) / 2
+    spread = (torch.arange(num_classes, dtype=torch.float64) - c).abs() / c
+    bend = lambda x: torch.expm1(x) / np.expm1(1)  # noqa: E731
+    table = 1 + bend(spread)[:, None] * bend(1 - spread)[None, :]
+    log_target = _lookup(gaussian_log_target(num_classes, 1.0), target, logits)
+    log_p = logits.log_softmax(-1)
+    return (_lookup(table, target, logits) * log_p.exp() * (log_p - log_target)).sum(-1)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One other answer to a question: settings that differ, or published methods replaced."""
+
+    label: str
+    settings: dict = field(default_factory=dict)
+    instead: dict = field(default_factory=dict)  # published method -> method trained for it
+    datasets: tuple[str, ...] = REAL
+    split_per_seed: bool = False
+
+    def grid(self) -> list[StudySettings]:
+        """What to run: the table cells that this alternative touches, five seeds each."""
+        if self.instead:
+            methods = {d: tuple(self.instead.values()) for d in self.datasets}
+        else:
+            methods = {d: BASELINES + (ABLATION if "Abalone" in d else ()) for d in self.datasets}
+        made = [StudySettings((d,), m, **self.settings) for d, m in methods.items()]
+        if self.split_per_seed:
+            made = [replace(s, seeds=(n,), split_seed=n) for s in made for n in s.seeds]
+        return made
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A question that the paper leaves open, what this companion does, and what else was tried."""
+
+    question: str
+    chosen: str
+    reason: str
+    alternatives: tuple[Alternative, ...] = ()
+
+
+CHOICES = (
+    Choice(
+        "Does the split change with the seed?",
+        "no: one split for all seeds, random_state 42",
+        "the published ± is far smaller than the spread over splits, and of 100 splits 42 is "
+        "among the nearest to the published tables",
+        (Alternative("a new split for each seed, 0 to 4", split_per_seed=True),),
+    ),
+    Choice(
+        "In which order are the parts drawn?",
+        "test first: 80/20, then 75/25 of the rest",
+        "nearer to the published tables",
+        (Alternative("60/40, then halves", {"split_order": "halves"}),),
+    ),
+    Choice(
+        "How many samples a step?",
+        "128",
+        "the distances hardly depend on it",
+        tuple(Alternative(f"{size}", {"batch_size": size}) for size in (32, 64, 256)),
+    ),
+    Choice(
+        "Is a 2-layer MLP one with two hidden layers?",
+        "yes, two hidden layers of 128",
+        "the common reading of hidden dim 128 with two layers",
+        (
+            Alternative("one hidden layer", {"layers": 1}),
+            Alternative("three hidden layers", {"layers": 3}),
+        ),
+    ),
+    Choice(
+        "What does early stopping watch?",
+        "each method's own loss on the validation part",
+        "the usual default, and close to the published tables",
+        (Alternative("validation QWK", {"monitor": "QWK"}),),
+    ),
+    Choice(
+        "How many epochs at most?",
+        "200",
+        "with patience 20 nearly every run stops before",
+        tuple(Alternative(f"{cap}", {"epochs": cap}) for cap in (50, 100, 500)),
+    ),
+    Choice(
+        "Which loss is OLL?",
+        "closeness form, −Σ (1 − |k−y|/(K−1)) log ŷ_k, as Section 2.2 words it",
+        "the loss of Castagnos et al. (2022), −Σ |k−y|^a log(1 − ŷ_k), is another one and lies "
+        "farther from the published row",
+        tuple(
+            Alternative(
+                f"Castagnos, power {power:g}",
+                {"loss_parameters": {"OLL-Castagnos": {"power": power}}},
+                {"OLL": "OLL-Castagnos"},
+            )
+            for power in (1.0, 1.5, 2.0)
+        ),
+    ),
+    Choice(
+        "How wide is SORD's Gaussian?",
+        "σ = 1, as for AMOL",
+        "the paper gives σ for AMOL alone",
+        tuple(
+            Alternative(
+                f"σ = {sigma:g}", {"loss_parameters": {"SORD": {"sigma": sigma}}}, {"SORD": "SORD"}
+            )
+            for sigma in (0.5, 0.75, 1.5)
+        ),
+    ),
+    Choice(
+        "What is exponential in AMOL-exp?",
+        "m = exp(α · near · extreme)",
+        "the same product in the exponent, the plainest reading",
+        (
+            Alternative(
+                "both factors bent",
+                instead={"AMOL-exp": "AMOL-exp, separate factors"},
+                datasets=("Abalone",),
+            ),
+        ),
+    ),
+    Choice(
+        "Which loss does AMOL-OLL weight?",
+        "the closeness form of OLL",
+        "only this one collapses as published: its terms reward mass near the label, so a larger "
+        "weight on the center draws mass there",
+        (
+            Alternative(
+                "Castagnos, power 1",
+                instead={"AMOL-OLL": "AMOL-OLL on Castagnos"},
+                datasets=("Abalone",),
+            ),
+        ),
+    ),
+    Choice(
+        "What is the target in AMOL-CE?",
+        "the hard label: m(y,y) · CE",
+        "nearer to the published row",
+        (
+            Alternative(
+                "the Gaussian target",
+                instead={"AMOL-CE": "AMOL-CE on the Gaussian target"},
+                datasets=("Abalone",),
+            ),
+        ),
+    ),
+    Choice(
+        "How is Abalone's sex encoded?",
+        "one-hot",
+        "the usual encoding of a nominal feature",
+        tuple(
+            Alternative(label, datasets=(f"Abalone ({label})",))
+            for label in ("sex as a number", "no sex")
+        ),
+    ),
+)
+CHOSEN = Alternative("as chosen")
+
+
+def choice_grid() -> list[tuple[dict, StudySettings]]:
+    """All alternatives' settings, labeled with question and alternative; first the chosen ones."""
+    grid = [({"question": "", "alternative": CHOSEN.label}, s) for s in CHOSEN.grid()]
+    for choice in CHOICES:
+        for alternative in choice.alternatives:
+            labels = {"question": choice.question, "alternative": alternative.label}
+            grid += [(labels, settings) for settings in alternative.grid()]
+    return grid
+
+
+def _cells(rows: pd.DataFrame, instead: dict) -> pd.DataFrame:
+    """Mean over seeds of each published cell that ``rows`` bear on."""
+    published_name = {trained: name for name, trained in instead.items()}
+    rows = rows.assign(
+        method=rows["method"].replace(published_name),
+        dataset=rows["dataset"].str.partition(" (")[0],
+    )
+    return rows.groupby(["dataset", "method"])[["QWK", "CHR", "CHR_ext"]].mean()
+
+
+def distances_to_paper(rows: pd.DataFrame) -> pd.DataFrame:
+    """How far each alternative, and the choice on the same cells, lie from the published tables.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The recording "choices": columns question, alternative and those of `run_study`.
+
+    Returns
+    -------
+    DataFrame
+        One row an alternative: question, chosen, alternative, cells (table cells compared, each
+        with a QWK and a CHR_ext), then mean |ΔQWK| and mean |ΔCHR_ext| of the alternative and of
+        the choice.
+    """
+    numbers = PUBLISHED.drop_duplicates(["dataset", "method", "metric"])
+    paper = numbers.pivot(index=["dataset", "method"], columns="metric", values="mean")
+    chosen = _cells(rows[rows["alternative"] == CHOSEN.label], {})
+    found = []
+    for choice in CHOICES:
+        for alternative in choice.alternatives:
+            mine = (rows["question"] == choice.question) & (
+                rows["alternative"] == alternative.label
+            )
+            cells = _cells(rows[mine], alternative.instead)
+            cells = cells.loc[cells.index.intersection(paper.index)]
+            entry = {
+                "question": choice.question,
+                "chosen": choice.chosen,
+                "alternative": alternative.label,
+                "cells": len(cells),
+            }
+            for who, table in (("alternative", cells), ("chosen", chosen.loc[cells.index])):
+                gap = (table - paper.loc[cells.index, table.columns]).abs().mean()
+                entry |= {f"{m}, {who}": gap[m] for m in ("QWK", "CHR_ext")}
+            found.append(entry)
+    return pd.DataFrame(found)
