@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib as mpl
 import matplotlib.lines
 import matplotlib.patches
+import matplotlib.ticker
 import numpy as np
 import pandas as pd
 from IPython.display import SVG
@@ -129,23 +130,17 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
 def weight_curves(frame: pd.DataFrame) -> Figure:
     """m(k, y) over candidate classes: one panel a variant, one line a true label.
 
-    Columns: variant, y, k, weight. Each line is named above its point at the middle class.
+    Columns: variant, y, k, weight.
     """
     with mpl.rc_context(STYLE):
-        variants = list(frame["variant"].unique())
-        figure, axes = _canvas(len(variants), 1, 2.9 * len(variants), sharex=True)
-        middle, top = (frame["k"].max() + 1) // 2, frame["weight"].max()
-        for ax, variant in zip(axes, variants, strict=True):
-            lines = frame[frame["variant"] == variant].groupby("y", sort=False)
+        variants = list(frame.groupby("variant", sort=False))
+        figure, axes = _canvas(len(variants), 1, 2.7 * len(variants), sharex=True, sharey=True)
+        for ax, (variant, part) in zip(axes, variants, strict=True):
+            lines = part.groupby("y", sort=False)
             for (y, line), color in zip(lines, ("#0072B2", "#D55E00", INK), strict=False):
-                ax.plot(line["k"], line["weight"], "o-", color=color, lw=2)
-                height = line.loc[line["k"] == middle, "weight"].iloc[0]
-                ax.annotate(
-                    f"$y = {y}$", (middle, height), (0, 7), textcoords="offset points",
-                    ha="center", color=color,
-                )  # fmt: skip
-            ax.set(title=variant, ylabel="weight $m(k, y)$", ylim=(0.9, top + 0.25))
-            ax.set_xticks(sorted(frame["k"].unique()))
+                ax.plot(line["k"], line["weight"], "o-", color=color, lw=2, label=f"$y = {y}$")
+            ax.set(title=variant, ylabel="weight $m(k, y)$", xticks=sorted(part["k"].unique()))
+            ax.legend(loc="upper left", labelcolor="linecolor", handlelength=1, frameon=False)
         axes[-1].set_xlabel("candidate class $k$")
     return figure
 
@@ -291,6 +286,10 @@ def dumbbells(
             ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
             ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
             ax.set(title=title, xscale=scale)
+            if scale == "log":
+                ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+                ax.xaxis.set_major_formatter("{x:g}")
+                ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
         axes[-1].set_xlabel(xlabel)
         key = [
             mpl.lines.Line2D(

@@ -127,8 +127,8 @@ glue("fig-confusion", figures.save("fig-confusion", figure, confusion))
 # %% tags=["remove-output"]
 low, high = extreme & (y_true < center), extreme & (y_true > center)
 last = data.num_classes - 1
-sides = {f"true class 0 or 1 (n = {low.sum()})": low,
-         f"true class {last - 1} or {last} (n = {high.sum()})": high}  # fmt: skip
+sides = {f"true class 0, 1; n = {low.sum()}": low,
+         f"true class {last - 1}, {last}; n = {high.sum()}": high}  # fmt: skip
 mass = pd.concat(
     pd.DataFrame({"panel": name, "label": classes, "center": classes == center,
                   "share": probabilities[:, side].mean(axis=(0, 1))})

@@ -161,7 +161,7 @@ for method in settings.methods:
     for place, k in {"center": center, "far": num_classes - 1}.items():
         spread = start.clone()
         spread[k] += lump
-        price[place] = float(loss(logits_of(loss, spread), torch.tensor(y)))
+        price[place] = float(loss(logits_of(loss, spread)[None], torch.tensor([y])))
     rows.append({"panel": "", "name": method, **price, "ratio": price["center"] / price["far"]})
 prices = pd.DataFrame(rows)
 
