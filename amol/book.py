@@ -16,6 +16,7 @@ from pathlib import Path
 
 from amol.execution import NotebookError, run_notebook
 from amol.paths import ROOT, build_dir
+from amol.repository import repository
 
 LIBRARIES = ("torch", "numpy", "pandas", "scikit-learn", "matplotlib", "seaborn", "ipykernel")
 
@@ -46,7 +47,7 @@ def _execution_key(source: Path) -> str:
     """What an executed copy rests on: its code, the package and the libraries."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    spared = {"cli.py", "execution.py", "book.py"}
+    spared = {"cli.py", "execution.py", "book.py", "repository.py"}
     package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.name not in spared]
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
     return _digest(json.dumps(code), *package, *versions, sys.version)
@@ -115,10 +116,8 @@ def render_book() -> Path:
     notebooks = book_notebooks()
     inputs = [ROOT / "_config.yml", ROOT / "_toc.yml", ROOT / "book", *notebooks]
     inputs += [build_dir() / "executed", build_dir() / "results"]
-    remote = subprocess.run(
-        ["git", "-C", str(ROOT), "remote", "get-url", "origin"], capture_output=True, text=True
-    ).stdout
-    key = _digest(*inputs, remote, version("jupyter-book"), version("sphinx-book-theme"))
+    versions = version("jupyter-book"), version("sphinx-book-theme")
+    key = _digest(*inputs, *repository(ROOT), *versions)
     page = site / "book" / "index.html"
     if page.exists() and mark.exists() and mark.read_text() == key:
         print("book: unchanged")
@@ -133,10 +132,10 @@ def render_book() -> Path:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"},
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         )
         if done.returncode:
-            lines = done.stdout.splitlines()
+            lines = re.sub(r"\x1b\[[\d;]*m", "", done.stdout).splitlines()
             told = [line for line in lines if re.search("WARNING|ERROR|rror:", line)] or lines[-20:]
             raise RuntimeError("the book has faults; the last good one is kept\n" + "\n".join(told))
         mark.unlink(missing_ok=True)

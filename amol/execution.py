@@ -182,6 +182,7 @@ def run_notebook(
             engine_name="amol",
             kernel_name="python3",
             progress_bar=False,
+            extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
             on_cell=on_cell,
             cwd=cwd,
         )

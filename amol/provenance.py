@@ -2,7 +2,6 @@
 
 import os
 import platform
-import subprocess
 import time
 from dataclasses import asdict
 from importlib.metadata import version
@@ -13,28 +12,9 @@ import psutil
 from IPython.display import Markdown
 
 from amol.paths import ROOT
+from amol.repository import commit
 
 LIBRARIES = ("amol", "torch", "numpy", "pandas", "scikit-learn", "matplotlib")
-
-
-def _git(*arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
-        )
-    except OSError:
-        return ""
-    return done.stdout.strip()
-
-
-def commit() -> str:
-    """Short hash of the checked-out commit, told where files differ from it."""
-    top = _git("rev-parse", "--show-toplevel")
-    found = _git("rev-parse", "--short=10", "HEAD") if top and Path(top) == ROOT else ""
-    if not found:
-        return "uncommitted"
-    changed = _git("status", "--porcelain", "--untracked-files=no")
-    return f"{found} with uncommitted changes" if changed else found
 
 
 def processor() -> str:
@@ -60,7 +40,7 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     -------
     dict of str to str
     """
-    facts = {"commit": commit(), "Python": platform.python_version()}
+    facts = {"commit": commit(ROOT), "Python": platform.python_version()}
     facts |= {name: version(name) for name in LIBRARIES}
     if settings is not None:
         for name, value in asdict(settings).items():

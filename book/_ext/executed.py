@@ -5,20 +5,19 @@ to committed files. While Sphinx reads a notebook, the outputs of its executed c
 """
 
 import json
-import os
 import re
 import shutil
-import subprocess
 from importlib.util import find_spec
 from pathlib import Path
 
 import papermill
 from sphinx.util import logging
 
+from amol.repository import repository
+
 logger = logging.getLogger(__name__)
 
 HIDING = {"remove-cell", "remove-input", "hide-cell", "show-input"}
-PROVIDERS = ("github", "gitlab", "bitbucket")
 UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
 
 # Scripts of the theme that the book doesn't need: Thebe asks a foreign server for its code, and
@@ -117,43 +116,10 @@ def read_source(app, docname: str, content: list[str]) -> None:
     content[0] = json.dumps(notebook)
 
 
-def git(folder: str, *arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", folder, *arguments], capture_output=True, text=True, check=False
-        )
-    except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def repository(folder: str) -> tuple[str, str]:
-    """Web address and branch of the repository, empty where unknown.
-
-    From AMOL_REPOSITORY_URL, else from the continuous integration's variables, else from the
-    remote `origin`. Credentials in an address are dropped.
-    """
-    address = os.environ.get("AMOL_REPOSITORY_URL", "")
-    if not address and (owned := os.environ.get("GITHUB_REPOSITORY")):
-        address = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{owned}"
-    if not address and Path(git(folder, "rev-parse", "--show-toplevel")) == Path(folder):
-        address = git(folder, "remote", "get-url", "origin")
-    found = re.fullmatch(
-        r"(?:(?:https?|ssh)://)?(?:[^@/]*@)?([\w.-]+)(?::\d+)?[/:]([\w.-]+(?:/[\w.-]+)+?)(?:\.git)?/?",
-        address,
-    )
-    if not found or not any(provider in found[1] for provider in PROVIDERS):
-        return "", ""
-    branch = git(folder, "rev-parse", "--abbrev-ref", "HEAD")
-    return f"https://{found[1]}/{found[2]}", git(folder, "rev-parse", branch) if (
-        branch == "HEAD"
-    ) else branch
-
-
 def set_repository(app, config) -> None:
     """Point the buttons at the repository that the book is built from, or leave them out."""
     options = config.html_theme_options
-    options["repository_url"], options["repository_branch"] = repository(str(app.srcdir))
+    options["repository_url"], options["repository_branch"] = repository(Path(app.srcdir))
     known = bool(options["repository_url"])
     options["use_source_button"] = options["use_repository_button"] = known
     if not known:

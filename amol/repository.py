@@ -1,0 +1,53 @@
+"""What is known of the checkout that this package runs from: commit and web address."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+PROVIDERS = ("github", "gitlab", "bitbucket")  # those that the book's theme makes links for
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Output of a git command, empty where it fails or where ``folder`` is no checkout's root."""
+
+    def run(*command: str) -> str:
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(folder), *command], capture_output=True, text=True, check=False
+            )
+        except OSError:
+            return ""
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    top = run("rev-parse", "--show-toplevel")
+    return run(*arguments) if top and Path(top).resolve() == folder.resolve() else ""
+
+
+def commit(folder: Path) -> str:
+    """Short hash of the checked-out commit, told where files differ from it."""
+    found = _git(folder, "rev-parse", "--short=10", "HEAD")
+    changed = found and _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return f"{found} with uncommitted changes" if changed else found or "uncommitted"
+
+
+def repository(folder: Path) -> tuple[str, str]:
+    """Web address and branch of the repository, both empty where unknown.
+
+    From AMOL_REPOSITORY_URL, else from the continuous integration's variables, else from the
+    remote ``origin``. Credentials in an address are dropped; a detached head is told by its hash.
+    """
+    address = os.environ.get("AMOL_REPOSITORY_URL", "")
+    if not address and (owned := os.environ.get("GITHUB_REPOSITORY")):
+        address = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{owned}"
+    address = address or _git(folder, "remote", "get-url", "origin")
+    found = re.fullmatch(
+        r"(?:(?:https?|ssh)://)?(?:[^@/]*@)?([\w.-]+)(?::\d+)?[/:]([\w.-]+(?:/[\w.-]+)+)",
+        address.rstrip("/").removesuffix(".git"),
+    )
+    if not found or not any(provider in found[1] for provider in PROVIDERS):
+        return "", ""
+    branch = _git(folder, "rev-parse", "--abbrev-ref", "HEAD")
+    if branch == "HEAD":
+        branch = _git(folder, "rev-parse", "HEAD")
+    return f"https://{found[1]}/{found[2]}", branch

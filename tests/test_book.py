@@ -1,0 +1,178 @@
+"""Execution and rendering of the book: what is redone, what fails, and what stays."""
+
+import itertools
+import json
+import re
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+from conftest import FIRST, ROOT, SECOND
+from packaging.requirements import Requirement
+
+from amol import book as module
+from amol.repository import repository
+
+
+def plain(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+@pytest.mark.slow
+def test_the_page_shows_the_executed_notebook(original):
+    page = original.page("notebooks/01_first")
+    assert ">1.00<" in page and "Table 1" in page
+    assert ">1.00<" in original.page("notebooks/02_second")
+    assert "amol run 01_first -p names" in plain(page)
+    assert (original.root / "_build/html/results/tables/tab-first.csv").read_text() == "a\n1\n"
+    for foreign in ("unpkg.com", "thebe", "fontawesome.js", str(original.root), "github.com"):
+        assert foreign not in page
+    source = json.loads((original.root / "notebooks/01_first.ipynb").read_text())
+    assert not any(cell.get("outputs") for cell in source["cells"])
+
+
+@pytest.mark.slow
+def test_only_what_changed_is_redone(built):
+    again = built.build()
+    assert "0 to execute, 2 unchanged" in again.stdout and "book: unchanged" in again.stdout
+
+    built.write("01_first", FIRST.replace("# Value", "# New words"))
+    prose = built.build()
+    assert "0 to execute" in prose.stdout and "book: rendering" in prose.stdout
+    assert "New words" in built.page("notebooks/01_first")
+
+    built.write("01_first", FIRST.replace("rate * count", "rate * count + 1"))
+    code = built.build()
+    assert "1 to execute, 1 unchanged" in code.stdout
+    assert ">2.00<" in built.page("notebooks/02_second")  # a cross-page number follows
+
+
+@pytest.mark.slow
+def test_a_failing_notebook_is_named_and_the_last_good_book_stays(built):
+    good = built.page("notebooks/01_first")
+    broken = FIRST.replace("assert count > 0", "1 / 0  # on purpose\nassert count > 0")
+    built.write("01_first", broken)
+    built.write("02_second", SECOND.replace("second", "changed"))
+    done = built.build()
+    assert done.returncode != 0
+    for told in ("01_first, cell [2]", "ZeroDivisionError", "failed/01_first.ipynb"):
+        assert told in done.stderr
+    assert built.page("notebooks/01_first") == good
+    assert (built.root / "build/failed/01_first.ipynb").exists()
+
+    built.write("01_first", FIRST)
+    mended = built.build()
+    assert mended.returncode == 0
+    assert "0 to execute, 2 unchanged" in mended.stdout  # the other one had been kept
+    assert ">changed" in built.page("notebooks/02_second")
+
+
+@pytest.mark.slow
+def test_broken_references_fail_the_build_and_are_all_named(built):
+    text = FIRST.replace("{eq}`eq-first`.", "{eq}`eq-missing`.")
+    text = text.replace("{glue:text}`value:.2f`", "{glue:text}`lost:.2f` {cite:p}`nobody1900`")
+    built.write(
+        "01_first", text.replace('tables/tab-first.csv" download', 'tables/gone.csv" download')
+    )
+    good = built.page("notebooks/01_first")
+    done = built.build()
+    assert done.returncode != 0
+    for told in ("eq-missing", "lost", "nobody1900", "gone.csv"):
+        assert told in done.stderr
+    assert built.page("notebooks/01_first") == good
+
+
+@pytest.mark.slow
+def test_rendering_refuses_copies_that_are_missing_or_of_other_code(built):
+    (built.root / "build/executed/notebooks/01_first.ipynb").unlink()
+    built.write("02_second", SECOND.replace("second", "other"))
+    done = built.python("-c", "from amol.book import render_book; render_book()")
+    assert done.returncode != 0
+    assert "not executed yet" in done.stderr and "other code" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://github.com/someone/fork", "https://github.com/someone/fork"),
+        ("https://github.com/someone/fork.git", "https://github.com/someone/fork"),
+        ("git@github.com:someone/fork.git", "https://github.com/someone/fork"),
+        ("ssh://git@gitlab.com:22/group/sub/fork.git", "https://gitlab.com/group/sub/fork"),
+        ("https://user:secret@github.com/someone/fork", "https://github.com/someone/fork"),
+        ("/srv/git/fork", ""),
+        ("file:///srv/git/fork.git", ""),
+        ("https://example.org/someone/fork", ""),
+    ],
+)
+def test_address_of_the_repository(monkeypatch, tmp_path, address, shown):
+    for name in ("AMOL_REPOSITORY_URL", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    for command in (["init", "-q", "-b", "main"], ["remote", "add", "origin", address]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    assert repository(tmp_path)[0] == shown
+    monkeypatch.setenv("AMOL_REPOSITORY_URL", "https://github.com/given/name")
+    assert repository(tmp_path)[0] == "https://github.com/given/name"
+
+
+@pytest.mark.slow
+def test_buttons_lead_to_committed_sources(built):
+    done = built.build(AMOL_REPOSITORY_URL="https://github.com/someone/fork")
+    assert done.returncode == 0, done.stderr
+    page = built.page("notebooks/01_first")
+    assert "https://github.com/someone/fork/blob/" in page and "notebooks/01_first.ipynb" in page
+    assert "mybinder.org/v2/gh/someone/fork/" in page
+    assert "git clone https://github.com/someone/fork" in plain(built.page("book/rerun"))
+    assert "book: rendering" in built.build().stdout  # another address, another book
+
+
+def test_digest_sees_names_and_bytes(tmp_path):
+    file = tmp_path / "a"
+    file.write_text("x")
+    first = module._digest(tmp_path)
+    file.write_text("y")
+    second = module._digest(tmp_path)
+    file.rename(tmp_path / "b")
+    assert len({first, second, module._digest(tmp_path), module._digest(tmp_path, "z")}) == 4
+
+
+def locked() -> dict[str, str]:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pins = [line.split("==") for line in lines if not line.startswith("#")]
+    return {name.lower().replace("_", "-").replace(".", "-"): version for name, version in pins}
+
+
+def test_lock_pins_what_the_package_asks_for():
+    pins = locked()
+    assert pins["torch"] == "2.13.0"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    for text in itertools.chain(project["dependencies"], *extras):
+        wanted = Requirement(text)
+        if wanted.name != "amol":
+            assert wanted.specifier.contains(pins[wanted.name.lower()]), text
+
+
+def test_conda_environment_uses_the_lock():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    python, _, nested = environment["dependencies"]
+    assert python == "python=3.11"
+    assert nested["pip"] == ["--requirement requirements.lock", "--editable ."]
+
+
+def test_contents_list_pages_that_exist():
+    listed = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    files = [listed["root"]]
+    files += [chapter["file"] for part in listed["parts"] for chapter in part["chapters"]]
+    for name in files:
+        assert any((ROOT / f"{name}{end}").exists() for end in (".md", ".ipynb")), name
+
+
+def test_bibliography_entries_can_be_found_by_a_reader():
+    from pybtex.database import parse_file
+
+    entries = parse_file(str(ROOT / "book/references.bib")).entries
+    for key, entry in entries.items():
+        assert {"title", "year"} <= set(entry.fields), key
+        assert {"doi", "eprint", "url"} & set(entry.fields), key
+        assert entry.persons["author"], key
