@@ -17,6 +17,7 @@ from IPython.display import SVG
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
 from amol.tables import HEADINGS
 
@@ -79,38 +80,10 @@ def _canvas(rows: int, columns: int, height: float, **kwargs) -> tuple[Figure, n
     return figure, figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
 
 
-def _spread(values: np.ndarray, gap: float) -> np.ndarray:
-    """Positions as close to ``values`` as leaves ``gap`` between neighbours, order kept."""
-    order = np.argsort(values, kind="stable")
-    placed = np.array(values, dtype=float)[order]
-    for _ in range(200):
-        overlap = gap - np.diff(placed)
-        if (overlap <= 1e-9).all():
-            break
-        push = np.clip(overlap, 0, None) / 2
-        placed[:-1] -= push
-        placed[1:] += push
-    result = np.empty_like(placed)
-    result[order] = placed
-    return result
-
-
-def _label_right(ax: Axes, points: Mapping[str, tuple[float, float]], gap: float) -> None:
-    """Name every (x, y) right of the axes, a thin line leading to it."""
-    low, high = ax.get_ylim()
-    right = ax.get_xlim()[1]
-    y = np.array([p[1] for p in points.values()])
-    margin = gap / 2
-    for (name, point), at in zip(points.items(), _spread(y, gap), strict=True):
-        ax.annotate(
-            name, point, (right, np.clip(at, low + margin, high - margin)), va="center",
-            annotation_clip=False, arrowprops={"arrowstyle": "-", "color": FAINT, "lw": 0.8},
-        )  # fmt: skip
-
-
 def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
     """Name each point on the first side of it where no other point or name lies."""
     size = 72 * 0.8 * ax.figure.get_size_inches()  # of the axes, about, in points
+    ax.autoscale_view()
     dots = size * ax.transAxes.inverted().transform(ax.transData.transform(np.c_[x, y]))
     taken = [(*(dot - 6), *(dot + 6)) for dot in dots]  # left, bottom, right, top
     for name, point, dot in zip(x.index, np.c_[x, y], dots, strict=True):
@@ -124,7 +97,10 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
             if not hit and left >= 0 and box[2] <= size[0]:
                 break
         taken.append(box)
-        ax.annotate(name, point, (dx, dy), textcoords="offset points", ha=side, va="center")
+        ax.annotate(
+            name, point, (dx, dy), textcoords="offset points", ha=side, va="center",
+            bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.5},
+        )  # fmt: skip
 
 
 def weight_curves(frame: pd.DataFrame) -> Figure:
@@ -155,18 +131,13 @@ def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> 
         figure, (ax,) = _canvas(1, 1, 4.3)
         ax.axvspan(center - 0.5, center + 0.5, color=BAND, zorder=0)
         ax.bar(truth.index, truth, width=0.5, color="#CFCFCF", zorder=1)
-        ends = {}
         for method, line in frame.groupby("method", sort=False):
             color, marker = method_style(method)
-            ax.errorbar(
-                line["k"], line["mean"], line["std"], color=color, marker=marker, lw=2, capsize=3
-            )
-            ends[method] = (line["k"].iloc[-1], line["mean"].iloc[-1])
-        ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None))
-        ax.set_xlim(truth.index.min() - 0.5, truth.index.max() + 0.6)
-        ax.set_xticks(truth.index)
-        ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom", color=INK)
-        _label_right(ax, ends, gap=0.075 * ax.get_ylim()[1])
+            style = {"color": color, "marker": marker, "lw": 2, "capsize": 3, "label": method}
+            ax.errorbar(line["k"], line["mean"], line["std"], **style)
+        ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None), xticks=truth.index)
+        ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom")
+        figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure
 
 
@@ -311,8 +282,9 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
         figure, (ax,) = _canvas(1, 1, 4.3)
         wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
         points = wide["mean"].dropna()
-        lower, upper = points[y].quantile([0.25, 0.75])
-        inside = points[points[y] >= lower - 4 * (upper - lower)]
+        ranked = points[y].sort_values()
+        gap, rest = ranked.iloc[:2].diff().iloc[-1], ranked.iloc[1:]
+        inside = points.loc[rest.index] if gap > 2 * (rest.max() - rest.min()) > 0 else points
         for method, at in inside.iterrows():
             color, marker = method_style(method)
             spread = wide.loc[method, "std"]
@@ -325,5 +297,7 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
         if len(beyond):
             text = "; ".join(f"{m} ({p[x]:.2f}, {p[y]:.2f})" for m, p in beyond.iterrows())
             ax.set_title(f"off the chart: {text}", fontsize=12, color=FAINT)
-        ax.set(xlabel=HEADINGS.get(x, x), ylabel=HEADINGS.get(y, y))
+        better = {True: "higher is better", False: "lower is better"}
+        label = {m: f"{HEADINGS.get(m, m)} ({better[HIGHER_IS_BETTER[m]]})" for m in (x, y)}
+        ax.set(xlabel=label[x], ylabel=label[y])
     return figure
