@@ -29,6 +29,7 @@ class StudySettings:
     epochs, batch_size, patience, hidden, layers : int
     lr : float
     monitor : {"loss", "QWK"}
+    restore : bool
         See `amol.training.Protocol`.
     loss_parameters : mapping of str to mapping
         Further parameters by method, such as ``{"OLL-Castagnos": {"power": 2.0}}``.
@@ -48,6 +49,7 @@ class StudySettings:
     layers: int = Protocol.layers
     lr: float = Protocol.lr
     monitor: str = Protocol.monitor
+    restore: bool = Protocol.restore
     loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -66,6 +68,8 @@ class StudySettings:
             if getattr(self, name) not in allowed:
                 value = getattr(self, name)
                 raise ValueError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
+        if not isinstance(self.restore, bool):
+            raise ValueError(f"restore is {self.restore!r}; allowed: True, False")
         for method, own in self.loss_parameters.items():
             _names("loss_parameters", [method], tuple(LOSSES))
             _names(f"loss_parameters of {method}", list(own), own_parameters(method))

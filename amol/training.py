@@ -44,6 +44,8 @@ class Protocol:
         Most epochs a run may take; the paper doesn't say.
     monitor : {"loss", "QWK"}
         Validation quantity that early stopping watches; the paper doesn't say.
+    restore : bool
+        Whether the weights of the best epoch are taken back; the paper doesn't say.
     """
 
     hidden: int = 128
@@ -53,6 +55,7 @@ class Protocol:
     patience: int = 20
     epochs: int = 200
     monitor: str = "loss"
+    restore: bool = True
 
 
 @dataclass(frozen=True)
@@ -244,7 +247,8 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
     def outcome(row: int, epoch: int, failed: int | None) -> Outcome:
         run = alive[row]
         with torch.no_grad():
-            views = net.views(best[row : row + 1])
+            kept = best if protocol.restore else flat
+            views = net.views(kept[row : row + 1])
             test, validation = (
                 net.forward(views, part[None], net.buffers(1, len(part)))[0]
                 for part in (X_test, X_val)
