@@ -73,9 +73,15 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Choice:
-    """A question that the paper leaves open, what this companion does, and what else was tried."""
+    """A question that the paper leaves open, what this companion does, and what else was tried.
 
+    ``topic`` is the question in a word, ``stated`` what the paper has on it. Without alternatives
+    the evidence is no matter of training.
+    """
+
+    topic: str
     question: str
+    stated: str
     chosen: str
     reason: str
     alternatives: tuple[Alternative, ...] = ()
@@ -83,26 +89,41 @@ class Choice:
 
 CHOICES = (
     Choice(
+        "Split",
         "Does the split change with the seed?",
+        "five seeds, a stratified split",
         "no: one split for all seeds, random_state 42",
         "the published ± is far smaller than the spread over splits, and of 100 splits 42 is "
         "among the nearest to the published tables",
         (Alternative("a new split for each seed, 0 to 4", split_per_seed=True),),
     ),
     Choice(
+        "Seed",
+        "What does a seed change?",
+        "nothing",
+        "initial weights and batch order",
+        "follows from the one split",
+    ),
+    Choice(
+        "Order",
         "In which order are the parts drawn?",
+        "60/20/20",
         "test first: 80/20, then 75/25 of the rest",
         "nearer to the published tables",
         (Alternative("60/40, then halves", {"split_order": "halves"}),),
     ),
     Choice(
+        "Batch",
         "How many samples a step?",
+        "nothing",
         "128",
         "the distances hardly depend on it",
         tuple(Alternative(f"{size}", {"batch_size": size}) for size in (32, 64, 256)),
     ),
     Choice(
+        "Network",
         "Is a 2-layer MLP one with two hidden layers?",
+        "a 2-layer MLP of hidden dimension 128",
         "yes, two hidden layers of 128",
         "the common reading of hidden dim 128 with two layers",
         (
@@ -111,21 +132,35 @@ CHOICES = (
         ),
     ),
     Choice(
+        "Stopping",
         "What does early stopping watch?",
+        "patience 20",
         "each method's own loss on the validation part",
         "the usual default, and close to the published tables",
         (Alternative("validation QWK", {"monitor": "QWK"}),),
     ),
     Choice(
+        "Weights",
+        "Which weights are kept?",
+        "nothing",
+        "those of the best epoch",
+        "usual with early stopping",
+        (Alternative("those of the last epoch", {"restore": False}),),
+    ),
+    Choice(
+        "Epochs",
         "How many epochs at most?",
+        "nothing",
         "200",
         "with patience 20 nearly every run stops before",
         tuple(Alternative(f"{cap}", {"epochs": cap}) for cap in (50, 100, 500)),
     ),
     Choice(
+        "OLL",
         "Which loss is OLL?",
-        "closeness form, −Σ (1 − |k−y|/(K−1)) log ŷ_k, as Section 2.2 words it",
-        "the loss of Castagnos et al. (2022), −Σ |k−y|^a log(1 − ŷ_k), is another one and lies "
+        "cites Castagnos et al.; in words, log terms weighted by closeness to the label",
+        "closeness form, −Σ (1 − d/(K−1)) log ŷ, d the distance to the label",
+        "the loss of Castagnos et al. (2022), −Σ dᵃ log(1 − ŷ), is another one and lies "
         "farther from the published row",
         tuple(
             Alternative(
@@ -137,7 +172,9 @@ CHOICES = (
         ),
     ),
     Choice(
+        "SORD",
         "How wide is SORD's Gaussian?",
+        "a Gaussian around the label",
         "σ = 1, as for AMOL",
         "the paper gives σ for AMOL alone",
         tuple(
@@ -148,7 +185,9 @@ CHOICES = (
         ),
     ),
     Choice(
+        "AMOL-exp",
         "What is exponential in AMOL-exp?",
+        "an exponential weight",
         "m = exp(α · near · extreme)",
         "the same product in the exponent, the plainest reading",
         (
@@ -160,7 +199,9 @@ CHOICES = (
         ),
     ),
     Choice(
+        "AMOL-OLL",
         "Which loss does AMOL-OLL weight?",
+        "OLL",
         "the closeness form of OLL",
         "only this one collapses as published: its terms reward mass near the label, so a larger "
         "weight on the center draws mass there",
@@ -173,7 +214,9 @@ CHOICES = (
         ),
     ),
     Choice(
+        "AMOL-CE",
         "What is the target in AMOL-CE?",
+        "CE as the base loss",
         "the hard label: m(y,y) · CE",
         "nearer to the published row",
         (
@@ -185,13 +228,43 @@ CHOICES = (
         ),
     ),
     Choice(
+        "Abalone",
         "How is Abalone's sex encoded?",
+        "nothing",
         "one-hot",
         "the usual encoding of a nominal feature",
         tuple(
             Alternative(label, datasets=(f"Abalone ({label})",))
             for label in ("sex as a number", "no sex")
         ),
+    ),
+    Choice(
+        "Center",
+        "Which class is the center at even K?",
+        "c = (K−1)/2, no class at K = 6",
+        "the lower of the two middle ones",
+        "fits Wine Red, the upper one doesn't",
+    ),
+    Choice(
+        "Synthetic",
+        "How is Synthetic made?",
+        "5,000 samples, 7 classes, class 3 about 34 %",
+        "ten Gaussian features, a nonlinear score plus noise",
+        "noise set so that CE's QWK is about as published",
+    ),
+    Choice(
+        "Spread",
+        "Which standard deviation?",
+        "mean ± std over five seeds",
+        "divisor n − 1",
+        "usual for a sample",
+    ),
+    Choice(
+        "Ties",
+        "Which class wins a tie?",
+        "arg max",
+        "the first",
+        "hardly ever happens",
     ),
 )
 CHOSEN = Alternative("as chosen")
