@@ -15,7 +15,9 @@ CLASSES_IN_USE = (6, 7)
 
 def _where(holds: dict[str, bool]) -> tuple[str, str]:
     failing = [name for name, flag in holds.items() if not flag]
-    return share(holds.values()), f"fails for {', '.join(failing)}" if failing else "holds exactly"
+    return share(
+        holds.values()
+    ), f"fails for {', '.join(failing)}" if failing else "holds throughout"
 
 
 @rule

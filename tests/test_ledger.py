@@ -185,7 +185,7 @@ def test_a_counter_example_refutes_in_spite_of_missing_runs():
     claim = next(claim for claim in CLAIMS if claim.id == "best-of-any")
     found, reason = judge(claim, evidence_of_paper(PUBLISHED))
     assert found == "not reproduced"
-    assert "AMOL against AMOL-asym, QWK on Wine White: -0.005" in reason
+    assert "AMOL against AMOL-asym, QWK on Wine White, by -0.005" in reason
 
 
 def test_balance(faithful):
