@@ -153,7 +153,7 @@ CHOICES = (
         "nothing",
         "200",
         "with patience 20 nearly every run stops before",
-        tuple(Alternative(f"{cap}", {"epochs": cap}) for cap in (50, 100, 500)),
+        tuple(Alternative(f"{cap}", {"epochs": cap}) for cap in (50, 500)),
     ),
     Choice(
         "OLL",

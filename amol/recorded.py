@@ -45,10 +45,34 @@ def _ranking() -> Grid:
     ]
 
 
+# The authors' own grids, where their paper or code shows one.
+PARAMETER_GRIDS = {
+    "OLL-Castagnos": ("power", (1.0, 1.5, 2.0)),
+    "CDW-CE": ("power", (2.0, 3.0, 5.0, 7.0)),
+    "Focal": ("gamma", (0.5, 1.0, 2.0, 5.0)),
+    "SLACE": ("slope", (0.3, 0.5, 0.8, 1.0, 2.0, 3.0, 4.0, 7.0, 10.0, 15.0, 20.0, 25.0)),
+    "SLACE-prox": ("slope", (0.3, 0.5, 0.8, 1.0, 2.0, 3.0, 4.0, 7.0, 10.0, 15.0, 20.0, 25.0)),
+    "CORAL": ("", (0.0,)),
+    "CORN": ("", (0.0,)),
+}
+
+
+def _losses() -> Grid:
+    """Every other loss that the paper names, for each value of its own parameter."""
+    grid = []
+    for method, (name, values) in PARAMETER_GRIDS.items():
+        for value in values:
+            own = {method: {name: value}} if name else {}
+            labels = {"parameter": name, "value": value}
+            grid.append((labels, StudySettings(methods=(method,), loss_parameters=own)))
+    return grid
+
+
 RECORDINGS: dict[str, Callable[[], Grid]] = {
     "splits": _splits,
     "ranking": _ranking,
     "choices": choice_grid,
+    "losses": _losses,
 }
 
 
