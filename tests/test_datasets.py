@@ -7,7 +7,9 @@ import pytest
 
 from amol import datasets
 from amol.datasets import (
+    ABALONE_VARIANTS,
     DATASETS,
+    SPLIT_ORDERS,
     Dataset,
     duplicate_rows,
     load_dataset,
@@ -100,10 +102,11 @@ def test_missing_file(copied_data):
         load_dataset("Wine Red")
 
 
+@pytest.mark.parametrize("order", SPLIT_ORDERS)
 @pytest.mark.parametrize("name", DATASETS)
-def test_split_is_stratified_and_complete(name):
+def test_split_is_stratified_and_complete(name, order):
     y = load_dataset(name).y
-    parts = split(y, 42)
+    parts = split(y, 42, order)
     assert sorted(np.concatenate(parts)) == list(range(len(y)))
     counts = np.bincount(y)
     for part, portion in zip(parts, (0.6, 0.2, 0.2), strict=True):
@@ -124,6 +127,23 @@ def test_outermost_test_samples_match_the_paper():
         y_test = data.y[split(data.y, 42)[2]]
         counts[name] = int(((y_test == 0) | (y_test == data.num_classes - 1)).sum())
     assert counts == {"Abalone": 266, "Wine Red": 5}
+
+
+def test_split_orders_differ():
+    y = load_dataset("Wine Red").y
+    first, halves = (set(split(y, 42, order)[2]) for order in SPLIT_ORDERS)
+    assert first != halves
+
+
+def test_encodings_of_sex():
+    base = load_dataset("Abalone")
+    number, without = (load_dataset(name) for name in ABALONE_VARIANTS)
+    assert number.X[:3, 0].tolist() == [2, 2, 0]  # M, M, F
+    assert number.X.shape == (4177, 8) and without.X.shape == (4177, 7)
+    for variant in (number, without):
+        assert np.array_equal(variant.X[:, -7:], base.X[:, -7:])
+        assert np.array_equal(variant.y, base.y)
+        assert len(variant.feature_names) == variant.X.shape[1]
 
 
 def test_standardize_uses_training_rows_alone():
