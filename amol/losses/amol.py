@@ -2,18 +2,32 @@
 
 from torch import Tensor
 
-from .base import OrdinalLoss, not_negative, positive
+from .base import OrdinalLoss, not_negative, positive, with_gradient
 from .pointwise import cross_entropy, log_softmax, weighted_log_loss
 from .tables import center_weight, closeness, gaussian_log_target
 
 
-def weighted_divergence(logits: Tensor, log_target: Tensor, weight: Tensor) -> Tensor:
-    """Σ_k weight_k p_k log(p_k / q_k): three times (..., K) -> (...).
+def weighted_divergence(
+    logits: Tensor, target: Tensor, log_target: Tensor, weight: Tensor
+) -> Tensor:
+    """Σ_k weight[y, k] p_k (log p_k − log_target[y, k]): p against a soft target.
 
-    With weight 1 it is D_KL(p ‖ q). With others a term may be negative, and so may the sum.
+    logits (..., K), target (...), log_target and weight (K, K) -> (...). With weight 1 it is
+    the divergence D_KL(p ‖ q). With others a term may be negative, and so may the sum. It is
+    bounded: its gradient fades as p nears one class, even a wrong one, with the odds of the
+    others. That is the formula's, not the arithmetic's.
     """
+    return with_gradient(_weighted_divergence, logits, target, log_target, weight)
+
+
+def _weighted_divergence(logits, log_target, weight):
     log_p = log_softmax(logits)
-    return ((log_p - log_target) * (weight * log_p.exp())).sum(-1)
+    p = log_p.exp()
+    weighted = weight.mul_(p)
+    terms = log_p.sub_(log_target).mul_(weighted)
+    value = terms.sum(-1)
+    slope = terms.add_(weighted)  # at log p
+    return value, slope.sub_(p.mul_(slope.sum(-1, keepdim=True)))
 
 
 class _Divergence(OrdinalLoss):
@@ -25,8 +39,8 @@ class _Divergence(OrdinalLoss):
         self.add_table("log_target", gaussian_log_target(num_classes, sigma))
 
     def values(self, logits, target):
-        log_target = self.rows("log_target", logits, target)
-        return weighted_divergence(logits, log_target, self.rows("m", logits, target))
+        log_target, m = self.table("log_target", logits), self.table("m", logits)
+        return weighted_divergence(logits, target, log_target, m)
 
 
 class AMOLLoss(_Divergence):
@@ -97,7 +111,7 @@ class AMOLExpLoss(_Divergence):
         self.add_table("m", center_weight(num_classes, alpha, form="exponential"))
 
 
-class KLLoss(OrdinalLoss):
+class KLLoss(_Divergence):
     """D_KL(p ‖ q) to the Gaussian q: AMOL at α = 0, the control for m (`KL`).
 
     Parameters
@@ -107,13 +121,8 @@ class KLLoss(OrdinalLoss):
     """
 
     def __init__(self, num_classes, *, sigma=1.0, reduction="mean", weight=None, ignore_index=-100):
-        super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
-        self.sigma = positive("sigma", sigma)
-        self.add_table("log_target", gaussian_log_target(num_classes, sigma))
-
-    def values(self, logits, target):
-        log_p = log_softmax(logits)
-        return ((log_p - self.rows("log_target", logits, target)) * log_p.exp()).sum(-1)
+        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
+        self.add_table("m", center_weight(num_classes, alpha=0))
 
 
 class AMOLOLLLoss(OrdinalLoss):
@@ -134,7 +143,7 @@ class AMOLOLLLoss(OrdinalLoss):
         self.add_table("reward", center_weight(num_classes, alpha) * closeness(num_classes))
 
     def values(self, logits, target):
-        return weighted_log_loss(logits, self.rows("reward", logits, target))
+        return weighted_log_loss(logits, target, self.table("reward", logits))
 
 
 class AMOLCELoss(OrdinalLoss):
@@ -149,7 +158,7 @@ class AMOLCELoss(OrdinalLoss):
     def __init__(self, num_classes, *, alpha=1.0, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.alpha = not_negative("alpha", alpha)
-        self.add_table("m", center_weight(num_classes, alpha).diagonal().unsqueeze(-1).clone())
+        self.add_table("m", center_weight(num_classes, alpha).diagonal().clone())
 
     def values(self, logits, target):
-        return self.rows("m", logits, target).squeeze(-1) * cross_entropy(logits, target)
+        return self.table("m", logits)[target] * cross_entropy(logits, target)

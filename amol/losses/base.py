@@ -3,9 +3,11 @@
 import operator
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 REDUCTIONS = ("mean", "sum", "none")
+BLOCK = 1 << 16  # logits at once: intermediates stay in the cache
 HALF = (torch.float16, torch.bfloat16)
 
 
@@ -52,12 +54,10 @@ class OrdinalLoss(nn.Module):
             setattr(self, name, table.to(getattr(self, name)))
         return self
 
-    def rows(self, name: str, logits: Tensor, target: Tensor) -> Tensor:
-        """Rows (..., columns) of table `name` at the labels, in the dtype of the logits."""
+    def table(self, name: str, logits: Tensor) -> Tensor:
+        """Table `name` in the dtype of the logits."""
         table = getattr(self, name)
-        if table.dtype != logits.dtype:
-            table = self._exact[name].to(logits)
-        return nn.functional.embedding(target, table)
+        return table if table.dtype == logits.dtype else self._exact[name].to(logits)
 
     def values(self, logits: Tensor, target: Tensor) -> Tensor:
         """Loss of each sample, (...), before class weights."""
@@ -165,16 +165,45 @@ class OrdinalLoss(nn.Module):
             )
 
 
-class GivenGradient(torch.autograd.Function):
-    """Sample-wise function whose `forward` saves its gradient (..., K) for the first input.
-
-    For losses whose formula, left to autograd, would cost several times cross-entropy.
-    """
+class _GivenGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, work, logits, target, *tables):
+        z, y = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
+        values, gradient = z.new_empty(len(z)), torch.empty_like(z)
+        step = len(z) if torch.compiler.is_compiling() else max(1, BLOCK // z.shape[1])
+        for start in range(0, len(z), step):
+            part = slice(start, start + step)
+            rows = [F.embedding(y[part], table) for table in tables]
+            values[part], gradient[part] = work(z[part], *rows)
+        ctx.save_for_backward(gradient.view_as(logits))
+        return values.view_as(target)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, upstream):
-        return ctx.saved_tensors[0] * upstream.unsqueeze(-1), None
+        rest = [None] * (len(ctx.needs_input_grad) - 2)
+        return None, ctx.saved_tensors[0] * upstream.unsqueeze(-1), *rest
+
+
+def with_gradient(work, logits: Tensor, target: Tensor, *tables: Tensor) -> Tensor:
+    """Loss whose gradient is written by hand, a block of samples at a time.
+
+    For formulas that autograd would make several times as dear as cross-entropy. At many classes
+    the time goes into fresh memory for intermediates, hence the blocks.
+
+    Parameters
+    ----------
+    work : callable
+        From logits (n, K) and the labels' rows (n, K) of each table to values (n,) and gradients
+        (n, K). It may overwrite the rows, not the logits.
+    logits, target : (..., K) and (...)
+    tables : (K, K) each, row y
+
+    Returns
+    -------
+    (...) tensor, differentiable once.
+    """
+    return _GivenGradient.apply(work, logits, target, *tables)
 
 
 def _class_weight(weight, num_classes):

@@ -28,7 +28,7 @@ class CORALLoss(OrdinalLoss):
         self.add_table("signs", task_signs(num_classes))
 
     def values(self, logits, target):
-        return -F.logsigmoid(self.rows("signs", logits, target) * logits).sum(-1)
+        return -F.logsigmoid(F.embedding(target, self.table("signs", logits)) * logits).sum(-1)
 
     def probabilities(self, logits):
         """P(y > k) = σ(z_k), made non-increasing in k by its running minimum."""
@@ -56,8 +56,9 @@ class CORNLoss(OrdinalLoss):
         self.add_table("entered", (torch.arange(num_classes)[:, None] >= k).double())
 
     def values(self, logits, target):
-        cost = F.logsigmoid(self.rows("signs", logits, target) * logits)
-        return -(self.rows("entered", logits, target) * cost).sum(-1)
+        signs, entered = self.table("signs", logits), self.table("entered", logits)
+        log_p = F.logsigmoid(F.embedding(target, signs) * logits)
+        return -(F.embedding(target, entered) * log_p).sum(-1)
 
     def terms(self, logits, target):
         values, weights = super().terms(logits, target)

@@ -1,10 +1,12 @@
 """Losses on K logits that weigh log probabilities by a fixed table."""
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import GivenGradient, OrdinalLoss, not_negative
+from .base import OrdinalLoss, not_negative, with_gradient
 from .tables import center_class, closeness, distances, gaussian_log_target
 
 
@@ -28,44 +30,42 @@ def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     return -log_softmax(logits).gather(-1, target.unsqueeze(-1)).squeeze(-1)
 
 
-def weighted_log_loss(logits: Tensor, weight: Tensor) -> Tensor:
-    """−Σ_k weight_k log p_k: logits and weight (..., K) -> (...)."""
-    return -(weight * log_softmax(logits)).sum(-1)
+def weighted_log_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """−Σ_k weight[y, k] log p_k: logits (..., K), target (...), weight (K, K) -> (...)."""
+    return -(F.embedding(target, weight) * log_softmax(logits)).sum(-1)
 
 
-def distance_log_loss(logits: Tensor, cost: Tensor) -> Tensor:
-    """−Σ_k cost_k log(1 − p_k): logits and cost (..., K) -> (...). Not twice differentiable."""
-    return _DistanceLog.apply(logits, cost)
+def distance_log_loss(logits: Tensor, target: Tensor, cost: Tensor) -> Tensor:
+    """−Σ_k cost[y, k] log(1 − p_k): logits (..., K), target (...), cost (K, K) -> (...)."""
+    return with_gradient(_distance_log, logits, target, cost)
 
 
-class _DistanceLog(GivenGradient):
-    """Value and gradient of `distance_log_loss`, exact to rounding at both ends of p.
+def _distance_log(logits, cost):
+    """Value and gradient, exact to rounding at both ends of p.
 
     The class t with the largest logit is set apart: with o its log odds against the others,
     1 − p_t is σ(−o), which doesn't underflow as a logarithm. Any other p_k is the class's share
     of the rest times σ(−o), at most one half, so log1p(−p_k) is safe.
     """
+    limits = torch.finfo(logits.dtype)
+    top = logits.argmax(-1, keepdim=True)
+    others = logits.scatter(-1, top, limits.min)
+    second = others.amax(-1, keepdim=True)
+    share = others.sub_(second).scatter_(-1, top, math.log(limits.tiny)).exp_()
+    total = share.sum(-1, keepdim=True)
+    share.div_(total)
+    log_odds = logits.gather(-1, top) - second - total.log()
+    log_rest = F.logsigmoid(-log_odds)  # log(1 − p_t)
+    p_top, rest = F.logsigmoid(log_odds).exp(), log_rest.exp()
+    cost_top = cost.gather(-1, top)
 
-    @staticmethod
-    def forward(ctx, logits, cost):
-        top = logits.argmax(-1, keepdim=True)
-        others = logits.scatter(-1, top, torch.finfo(logits.dtype).min)
-        highest = others.amax(-1, keepdim=True)
-        share = (others - highest).exp()  # 0 for t
-        total = share.sum(-1, keepdim=True)
-        log_odds = logits.gather(-1, top) - highest - total.log()
-        log_rest = F.logsigmoid(-log_odds)  # log(1 − p_t)
-        share = share / total
-        p = share * log_rest.exp()
-        cost_top = cost.gather(-1, top)
-        value = -(cost * torch.log1p(-p)).sum(-1, keepdim=True) - cost_top * log_rest
-
-        p_top = F.logsigmoid(log_odds).exp()
-        pull = cost * (p / (1 - p))
-        pulls = pull.sum(-1, keepdim=True)
-        gradient = pull - share * (pulls * log_rest.exp() + cost_top * p_top)
-        ctx.save_for_backward(gradient.scatter(-1, top, p_top * (cost_top - pulls)))
-        return value.squeeze(-1)
+    p = share * rest  # but for t, where it is next to nothing
+    terms = p.neg().log1p_().mul_(cost)
+    value = terms.sum(-1) + (cost_top * log_rest).squeeze(-1)
+    pull = p.div_(torch.sub(1, p, out=terms)).mul_(cost)
+    pulls = pull.sum(-1, keepdim=True)
+    pull.sub_(share.mul_(pulls * rest + cost_top * p_top))
+    return -value, pull.scatter_(-1, top, p_top * (cost_top - pulls))
 
 
 class CrossEntropyLoss(OrdinalLoss):
@@ -110,7 +110,7 @@ class OLLLoss(OrdinalLoss):
         self.add_table("closeness", closeness(num_classes))
 
     def values(self, logits, target):
-        return weighted_log_loss(logits, self.rows("closeness", logits, target))
+        return weighted_log_loss(logits, target, self.table("closeness", logits))
 
 
 class SORDLoss(OrdinalLoss):
@@ -130,7 +130,7 @@ class SORDLoss(OrdinalLoss):
         self.add_table("soft_target", gaussian_log_target(num_classes, sigma).exp())
 
     def values(self, logits, target):
-        return weighted_log_loss(logits, self.rows("soft_target", logits, target))
+        return weighted_log_loss(logits, target, self.table("soft_target", logits))
 
 
 class DistanceLogLoss(OrdinalLoss):
@@ -164,11 +164,11 @@ class DistanceLogLoss(OrdinalLoss):
         self.add_table("cost", cost.fill_diagonal_(0))
 
     def values(self, logits, target):
-        cost = self.rows("cost", logits, target)
-        if self.margin:
-            beyond = (torch.softmax(logits, -1) - self.margin).relu()
-            return -(cost * torch.log1p(-beyond)).sum(-1)
-        return distance_log_loss(logits, cost)
+        cost = self.table("cost", logits)
+        if not self.margin:
+            return distance_log_loss(logits, target, cost)
+        beyond = (torch.softmax(logits, -1) - self.margin).relu()
+        return -(F.embedding(target, cost) * torch.log1p(-beyond)).sum(-1)
 
 
 class CDWCELoss(DistanceLogLoss):

@@ -1,9 +1,10 @@
 """SLACE: soft labels on accumulated probabilities."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from .base import GivenGradient, OrdinalLoss, positive
+from .base import OrdinalLoss, positive, with_gradient
 from .tables import distances
 
 
@@ -20,52 +21,52 @@ def proximity(class_counts: Tensor) -> Tensor:
     return -torch.log((counts / 2 + between) / counts.sum())
 
 
-def accumulated_log_loss(logits: Tensor, order: Tensor, mass: Tensor) -> Tensor:
-    """−Σ_i mass_i log P_i, P_i the probability of the i + 1 classes first in `order`.
+def accumulated_log_loss(
+    logits: Tensor, target: Tensor, order: Tensor, mass: Tensor, cost: Tensor
+) -> Tensor:
+    """−Σ_i mass[y, i] log P_i, P_i the probability of the i + 1 classes first in order[y].
 
-    logits, order (class indices, nearest first) and mass (summing to one): (..., K) -> (...).
-    Not twice differentiable.
+    logits (..., K), target (...) -> (...). Three tables (K, K): the classes from the nearest on,
+    the soft label at each place, and the mass before each place (its exclusive running sum).
     """
-    return _Accumulate.apply(logits.gather(-1, order), mass)
+    return with_gradient(_accumulated_log, logits, target, order, mass, cost)
 
 
-class _Accumulate(GivenGradient):
-    """The sum on logits z in order, with its gradient by hand: a scan costs too much twice.
+def _accumulated_log(logits, order, mass, cost):
+    """Value and gradient. Let z be the logits in order, A_j = log Σ_{i ≤ j} exp z_i.
 
-    With A_j = log Σ_{i ≤ j} exp z_i the sum is Σ_j cost_j log(1 + exp(z_j − A_{j−1})), cost_j the
-    mass before j: nothing cancels, however near P is to 1. The gradient at z_j is
-    p_j − Σ_{i ≥ j} mass_i exp(z_j − A_i).
+    The value is Σ_j cost_j log(1 + exp(z_j − A_{j−1})): nothing cancels, however near P is to 1.
+    The gradient at z_j is p_j − Σ_{i ≥ j} mass_i exp(z_j − A_i).
     """
-
-    @staticmethod
-    def forward(ctx, z, mass):
-        if torch.compiler.is_compiling():
-            value, gradient = _scan_logs(z, mass)
-        else:
-            value, gradient = _scan(z, mass)
-            # sums of exponentials underflow where the label lies too far below the largest logit
-            far = z[..., 0] < z.amax(-1) - (600 if z.dtype == torch.float64 else 60)
-            if far.any():
-                value[far], gradient[far] = _scan_logs(z[far], mass[far])
-        ctx.save_for_backward(gradient)
-        return value
+    z = logits.gather(-1, order)
+    if torch.compiler.is_compiling():
+        value, gradient = _scan_logs(z, mass, cost)
+    else:
+        # plain sums underflow where the label lies too far below the largest logit
+        far = z[:, 0] < z.amax(-1) - (600 if z.dtype == torch.float64 else 60)
+        apart = _scan_logs(z[far], mass[far], cost[far]) if far.any() else None
+        value, gradient = _scan(z, mass, cost)
+        if apart is not None:
+            value[far], gradient[far] = apart
+    return value, torch.empty_like(gradient).scatter_(-1, order, gradient)
 
 
-def _scan(z, mass):
-    odds = (z - z.amax(-1, keepdim=True)).exp()
+def _scan(z, mass, cost):
+    odds = z.sub_(z.amax(-1, keepdim=True)).exp_()
     total = odds.cumsum(-1)
-    cost = mass.cumsum(-1)[..., :-1]
-    value = (cost * torch.log1p(odds[..., 1:] / total[..., :-1])).sum(-1)
-    pull = (mass / total).flip(-1).cumsum(-1).flip(-1)
-    return value, odds * (1 / total[..., -1:] - pull)
+    terms = (odds[:, 1:] / total[:, :-1]).log1p_().mul_(cost[:, 1:])
+    value = terms.sum(-1)
+    pull = mass.div_(total).flip(-1)
+    pull = torch.cumsum(pull, -1, out=pull).flip(-1)
+    return value, pull.neg_().add_(1 / total[:, -1:]).mul_(odds)
 
 
-def _scan_logs(z, mass):
+def _scan_logs(z, mass, cost):
+    z = z - z[:, :1]  # so that the first, smallest sums keep their digits
     total = z.logcumsumexp(-1)
-    cost = mass.cumsum(-1)[..., :-1]
-    value = -(cost * torch.nn.functional.logsigmoid(total[..., :-1] - z[..., 1:])).sum(-1)
+    terms = cost[:, 1:] * F.logsigmoid(total[:, :-1] - z[:, 1:])
     pull = (mass.log() - total).flip(-1).logcumsumexp(-1).flip(-1)
-    return value, (z - total[..., -1:]).exp() - (z + pull).exp()
+    return -terms.sum(-1), (z - total[:, -1:]).exp() - (z + pull).exp()
 
 
 class _Accumulated(OrdinalLoss):
@@ -80,11 +81,14 @@ class _Accumulated(OrdinalLoss):
         last = (ranked[:, None, :] <= ranked[:, :, None]).sum(-1) - 1
         mass = torch.zeros_like(soft).scatter_add(-1, last, soft.gather(-1, order))
         self.add_table("mass", mass)
+        self.add_table(
+            "cost", torch.cat([torch.zeros_like(mass[:, :1]), mass.cumsum(-1)[:, :-1]], -1)
+        )
         self.register_buffer("order", order, persistent=False)
 
     def values(self, logits, target):
-        order = torch.nn.functional.embedding(target, self.order)
-        return accumulated_log_loss(logits, order, self.rows("mass", logits, target))
+        mass, cost = self.table("mass", logits), self.table("cost", logits)
+        return accumulated_log_loss(logits, target, self.order, mass, cost)
 
 
 class SLACELoss(_Accumulated):
