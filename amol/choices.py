@@ -118,7 +118,7 @@ CHOICES = (
         "nothing",
         "128",
         "the distances hardly depend on it",
-        tuple(Alternative(f"{size}", {"batch_size": size}) for size in (32, 64, 256)),
+        tuple(Alternative(f"{size}", {"batch_size": size}) for size in (64, 256)),
     ),
     Choice(
         "Network",
@@ -153,7 +153,7 @@ CHOICES = (
         "nothing",
         "200",
         "with patience 20 nearly every run stops before",
-        tuple(Alternative(f"{cap}", {"epochs": cap}) for cap in (50, 500)),
+        (Alternative("100", {"epochs": 100}),),
     ),
     Choice(
         "OLL",
