@@ -57,7 +57,7 @@ def mean_std(mean: float, std: float) -> str:
     )
 
 
-def _paper(mean: float, std: float) -> str:
+def printed(mean: float, std: float) -> str:
     """As `mean_std`, but a number that the paper gives without ± stays as it is printed there."""
     return mean_std(mean, std) if np.isnan(mean) or not np.isnan(std) else f"{mean:.2f}"
 
@@ -71,7 +71,7 @@ def value(summary: pd.DataFrame, dataset: str, method: str, metric: str, column=
 
 def quote(summary: pd.DataFrame, dataset: str, method: str, metric: str, paper=False) -> str:
     """Text of one cell, for prose: ours, or the paper's; a dash where there is none."""
-    form, prefix = (_paper, "paper_") if paper else (mean_std, "")
+    form, prefix = (printed, "paper_") if paper else (mean_std, "")
     return form(*(value(summary, dataset, method, metric, prefix + c) for c in ("mean", "std")))
 
 
@@ -113,7 +113,7 @@ def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
         [mean_std(*p) for p in summary[["mean", "std"]].to_numpy()], best_mask(summary, "mean")
     )
     paper = grid(
-        [_paper(*p) for p in summary[["paper_mean", "paper_std"]].to_numpy()],
+        [printed(*p) for p in summary[["paper_mean", "paper_std"]].to_numpy()],
         best_mask(summary, "paper_mean"),
     )
     paper = paper[(paper != DASH).any(axis=1)].rename(lambda name: f"{name}, paper")

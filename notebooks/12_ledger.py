@@ -1,0 +1,198 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sec-ledger)=
+# # The ledger: every number and claim, by verdict
+#
+# {ref}`sec-conclusion` gives the balance; this page holds the books. It lists all printed numbers
+# and all claims under the verdict that they got in this build, each with the place in this book
+# that shows it. The rules were written from the paper's text before the runs were looked at, and
+# `amol check` applies them in a terminal: it ends with an error when a verdict differs from the
+# recorded expectation.
+#
+# - **reproduced**: for a number, ours lies within two combined standard deviations,
+#   $|\text{ours} - \text{paper}| \le 2\sqrt{s_\text{ours}^2 + s_\text{paper}^2}$, where a
+#   printed standard deviation counts for at least half a unit of its last decimal. For a claim,
+#   its own rule (in the CSV, column *rule*).
+# - **direction only**: outside of that, but on the paper's side of cross-entropy; for a claim, the
+#   order holds, less clearly than the rule asks.
+# - **not reproduced**, **cannot be tested**: as they say, with the reason.
+
+# %% tags=["parameters"]
+seeds: int = 5  # number of networks for each loss, or a list of seeds
+alpha: float = 1.0  # strength of the weight in AMOL, at least 0
+sigma: float = 1.0  # width of the Gaussian target in classes, above 0
+split_seed: int = 42  # seed of the split into training, validation and test part
+epochs: int = 200  # most epochs a network may train
+
+# %%
+import pandas as pd
+from myst_nb import glue
+
+from amol import tables
+from amol.ledger import balance, ledger
+from amol.study import StudySettings, run_study
+
+settings = StudySettings(
+    seeds=seeds, alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs
+)
+runs = run_study(settings)
+entries = ledger(runs)
+counts = balance(entries)
+
+# %%
+places = entries["href"].str.partition("#")[2]
+roles = ["ref" if place.startswith("sec-") else "numref" for place in places]
+told = pd.DataFrame({
+    "Where": entries["where"],
+    "Claim": entries["claim"],
+    "Reason": entries["reason"],
+    "Data set": entries["dataset"],
+    "Method": entries["method"],
+    "Metric": entries["metric"],
+    "Paper": entries[["paper_mean", "paper_std"]].apply(lambda cell: tables.printed(*cell), axis=1),
+    "Ours": entries[["ours_mean", "ours_std"]].apply(lambda cell: tables.mean_std(*cell), axis=1),
+    "Apart": entries["in_units_of_combined_std"].map("{:.1f}".format),
+    "Shown in": [f"{{{role}}}`{place}`" for role, place in zip(roles, places, strict=True)],
+}).set_index("Where")  # fmt: skip
+shown = {
+    "claim": ["Claim", "Reason", "Shown in"],
+    "number": ["Data set", "Method", "Metric", "Paper", "Ours", "Apart", "Shown in"],
+}
+captions = {
+    "claim": "Claims",
+    "number": "Printed numbers (*apart*: in combined standard deviations)",
+}
+
+
+# %%
+def listed(label, kind, verdict):
+    """Number the table of one kind's entries under one verdict; the CSV holds their rules too."""
+    part = (entries["kind"] == kind) & (entries["verdict"] == verdict)
+    cells = told.loc[part.to_numpy(), shown[kind]]
+    if cells.empty:
+        cells.loc[tables.DASH] = tables.DASH
+    caption = f"{captions[kind]}: {verdict}, {part.sum()} in all."
+    return tables.publish(label, caption, cells, entries[part])
+
+
+# %% tags=["remove-output"]
+glue("tab-claims-failed", listed("tab-claims-failed", "claim", "not reproduced"))
+
+# %% tags=["remove-output"]
+glue("tab-numbers-failed", listed("tab-numbers-failed", "number", "not reproduced"))
+
+# %% tags=["remove-output"]
+glue("tab-claims-direction", listed("tab-claims-direction", "claim", "direction only"))
+
+# %% tags=["remove-output"]
+glue("tab-numbers-direction", listed("tab-numbers-direction", "number", "direction only"))
+
+# %% tags=["remove-output"]
+glue("tab-claims-untested", listed("tab-claims-untested", "claim", "cannot be tested"))
+
+# %% tags=["remove-output"]
+glue("tab-numbers-untested", listed("tab-numbers-untested", "number", "cannot be tested"))
+
+# %% tags=["remove-output"]
+glue("tab-claims-held", listed("tab-claims-held", "claim", "reproduced"))
+
+# %% tags=["remove-output"]
+glue("tab-numbers-held", listed("tab-numbers-held", "number", "reproduced"))
+
+# %% tags=["remove-cell"]
+glue("ledger_within", float(counts["within_two"]), display=False)
+glue("ledger_numbers", int(counts["numbers"]), display=False)
+glue("ledger_qwk", float(counts["mean_abs_QWK"]), display=False)
+glue("ledger_chr_ext", float(counts["mean_abs_CHR_ext"]), display=False)
+
+# %% [markdown]
+# Of the {glue:text}`ledger_numbers:d` printed numbers, {glue:text}`ledger_within:.1%` lie within
+# two combined standard deviations. Over the cells of the paper's three result tables the means
+# differ by {glue:text}`ledger_qwk:.4f` in QWK and {glue:text}`ledger_chr_ext:.4f` in CHR_ext.
+
+# %% [markdown]
+# ## Not reproduced
+#
+# ```{glue:md} tab-claims-failed
+# :format: myst
+# ```
+#
+# <p class="downloads">Download: <a href="../results/tables/tab-claims-failed.csv" download>CSV</a>,
+# <a href="../results/tables/tab-claims-failed.tex" download>LaTeX</a></p>
+#
+# ```{glue:md} tab-numbers-failed
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-numbers-failed.csv" download>CSV</a>,
+# <a href="../results/tables/tab-numbers-failed.tex" download>LaTeX</a></p>
+
+# %% [markdown]
+# ## Direction only
+#
+# ```{glue:md} tab-claims-direction
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-claims-direction.csv" download>CSV</a>,
+# <a href="../results/tables/tab-claims-direction.tex" download>LaTeX</a></p>
+#
+# ```{glue:md} tab-numbers-direction
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-numbers-direction.csv" download>CSV</a>,
+# <a href="../results/tables/tab-numbers-direction.tex" download>LaTeX</a></p>
+
+# %% [markdown]
+# ## Cannot be tested
+#
+# ```{glue:md} tab-claims-untested
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-claims-untested.csv" download>CSV</a>,
+# <a href="../results/tables/tab-claims-untested.tex" download>LaTeX</a></p>
+#
+# ```{glue:md} tab-numbers-untested
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-numbers-untested.csv" download>CSV</a>,
+# <a href="../results/tables/tab-numbers-untested.tex" download>LaTeX</a></p>
+
+# %% [markdown]
+# ## Reproduced
+#
+# ```{glue:md} tab-claims-held
+# :format: myst
+# ```
+#
+# <p class="downloads">Download: <a href="../results/tables/tab-claims-held.csv" download>CSV</a>,
+# <a href="../results/tables/tab-claims-held.tex" download>LaTeX</a></p>
+#
+# ```{glue:md} tab-numbers-held
+# :format: myst
+# ```
+#
+# <p class="downloads">Download: <a href="../results/tables/tab-numbers-held.csv" download>CSV</a>,
+# <a href="../results/tables/tab-numbers-held.tex" download>LaTeX</a></p>
+
+# %% tags=["remove-input"]
+from amol.provenance import footer
+
+footer(settings, runs)
