@@ -199,8 +199,8 @@ verify("losses", sample, sample_seed)
 # $\pm 10^4$. *Stable to* is the largest logit, of those tried, up to which single-precision values
 # and gradients still agree with the exact ones. *Gradcheck* compares the gradient with finite
 # differences, *compile* is `torch.compile` without graph breaks, *half* is finite value and
-# gradient at $\pm 10^4$ under autocast, *weights* tells whether a constant factor on the class weights
-# leaves the loss alone.
+# gradient at $\pm 10^4$ under autocast, *weights* tells whether a constant factor on the class
+# weights leaves the loss alone.
 
 # %% tags=["remove-output"]
 yes = {True: "yes", False: "no"}
@@ -227,8 +227,8 @@ glue("tab-conformance", table)
 # <a href="../results/tables/tab-conformance.tex" download>LaTeX</a></p>
 #
 # The released libraries go through the same grid ({numref}`tab-released`); the last column lists
-# bad input that gives a number instead of an error. Libraries that aren't installed here are shown as
-# recorded, with their version.
+# bad input that gives a number instead of an error. Libraries that aren't installed here are shown
+# as recorded, with their version.
 
 # %% tags=["remove-output"]
 theirs = released()
@@ -256,8 +256,8 @@ glue("tab-released", tables.publish("tab-released", caption, cells, theirs))
 # ## What they cost
 #
 # {numref}`tab-speed` gives the time of a forward and a backward pass over 4096 samples as a
-# multiple of PyTorch's own cross-entropy, both timed in turn on one thread. Networks of any size spend most
-# of their time elsewhere.
+# multiple of PyTorch's own cross-entropy, both timed in turn on one thread. Networks of any size
+# spend most of their time elsewhere.
 
 # %% tags=["remove-output"]
 timed = speed(repeats)
