@@ -150,8 +150,8 @@ for key, number in numbers.items():
 # :alt: >-
 # :  Two panels, QWK and CHR_ext; one row for each other answer, the distance to the printed tables
 # :  to the right on a logarithmic scale. A full dot is the chosen answer, a hollow one the other.
-# :  For OLL, AMOL-OLL and the split the hollow dot lies clearly further right; in most other rows
-# :  the two are close together.
+# :  For AMOL-OLL the hollow dot lies far to the right of the full one; in most other rows the two
+# :  are close together.
 #
 # Distance to the printed tables of each other answer (hollow) and of the chosen one on the same
 # cells (full). Further left is nearer.
@@ -224,7 +224,7 @@ for key, number in numbers.items():
 # :alt: >-
 # :  Two panels, QWK and CHR_ext; one row a data set and loss, the standard deviation to the right
 # :  on a logarithmic scale. The printed ± and ours over five seeds on one split lie near each
-# :  other; ours over new splits lies further right in nearly every row.
+# :  other; ours over new splits lies further right in most rows.
 #
 # The printed ± of Tables 2 and 3, our standard deviation over five seeds on split 42, and over runs
 # that each have a split of their own.
@@ -249,7 +249,7 @@ for key, number in numbers.items():
 # :name: fig-ranking
 # :alt: >-
 # :  Two panels, QWK and CHR_ext: a hundred splits from nearest to farthest, the distance to the
-# :  printed tables upward, split 42 marked. In QWK it stands at the very beginning of a curve that
+# :  printed tables upward, split 42 marked. In QWK it stands near the beginning of a curve that
 # :  rises steadily; in CHR_ext it stands among the nearer ones.
 #
 # A hundred splits in the order of their distance to the printed cells of cross-entropy, SORD and

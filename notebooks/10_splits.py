@@ -38,16 +38,15 @@ splits = int(runs["split_seed"].nunique())
 
 # %% tags=["remove-cell"]
 glue("splits_count", splits, display=False)
-glue("splits_methods", int(runs["method"].nunique()), display=False)
 
 # %% [markdown]
 # ## The paper's tables again
 #
-# {glue:text}`splits_count:d` splits, numbers 0 onwards, and on each of them one network of each of
-# {glue:text}`splits_methods:d` losses, with a random start of its own. A ± below is therefore the
-# spread of *one run on a new split*: what somebody would see who took the protocol to fresh data.
-# The printed numbers stand under ours; they belong to one split, so a printed mean may well lie
-# away from ours without either being wrong.
+# {glue:text}`splits_count:d` splits, numbers 0 onwards, and on each of them one network of each
+# loss, with a random start that belongs to the split. A ± below is therefore the spread of *one run
+# on a new split*: what somebody would see who took the protocol to fresh data. The printed numbers
+# stand under ours; they belong to one split, so a printed mean may well lie away from ours without
+# either being wrong.
 
 # %% tags=["remove-output"]
 summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy"])
