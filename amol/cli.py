@@ -55,6 +55,12 @@ def _parser() -> argparse.ArgumentParser:
         help="executed notebook (default: build/runs/NOTEBOOK.ipynb)")  # fmt: skip
     for name, (kind, text) in STUDY_OPTIONS.items():
         study.add_argument(f"--{name.replace('_', '-')}", type=kind, help=text)
+    study.add_argument(
+        "--record",
+        metavar="NAME",
+        help="train one of the long studies whole and write its rows to book/recorded: "
+        "choices, ranking, splits, losses",
+    )
     for parser_with_workers in (build, study):
         parser_with_workers.add_argument(
             "--workers", type=int, default=2, help="processes at a time (default: 2)"
@@ -69,15 +75,23 @@ def _fail(error: Exception) -> SystemExit:
 
 
 def _build(arguments: argparse.Namespace) -> None:
+    import amol.choices  # noqa: F401  (registers the losses of the alternatives)
     from amol.book import execute_book, render_book
     from amol.execution import NotebookError
     from amol.ledger import ledger
     from amol.paths import build_dir
-    from amol.study import StudySettings, run_study
+    from amol.study import StudySettings, run_studies
 
-    print("study: the default grid", flush=True)
-    runs = run_study(StudySettings(), workers=arguments.workers, progress=True)
-    print(f"study: {runs.attrs['trained']} runs trained, {runs.attrs['reused']} reused", flush=True)
+    print("study: the default grid and its controls", flush=True)
+    grid = [
+        StudySettings(),
+        StudySettings(methods=("KL", "CE-masked")),
+        StudySettings("Abalone", "AMOL-OLL on Castagnos"),
+    ]
+    frames = run_studies(grid, workers=arguments.workers, progress=True)
+    trained, reused = (sum(frame.attrs[k] for frame in frames) for k in ("trained", "reused"))
+    print(f"study: {trained} runs trained, {reused} reused", flush=True)
+    runs = frames[0]
     results = build_dir() / "results"
     results.mkdir(parents=True, exist_ok=True)
     runs.to_csv(results / "runs.csv", index=False)
@@ -142,6 +156,8 @@ def _cell_line(number: int, total: int, cell) -> None:
 def _study(arguments: argparse.Namespace) -> None:
     from amol.study import StudySettings, run_study
 
+    if arguments.record:
+        return _record(arguments)
     chosen = {name: getattr(arguments, name) for name in STUDY_OPTIONS}
     try:
         settings = StudySettings(**{name: v for name, v in chosen.items() if v is not None})
@@ -151,6 +167,19 @@ def _study(arguments: argparse.Namespace) -> None:
     means = runs.groupby(["dataset", "method"], sort=False)
     print(means[["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"]].mean().round(3).to_string())
     print(f"{runs.attrs['trained']} runs trained, {runs.attrs['reused']} reused")
+
+
+def _record(arguments: argparse.Namespace) -> None:
+    from amol.recorded import record
+
+    other = [name for name in STUDY_OPTIONS if getattr(arguments, name) is not None]
+    if other:
+        raise _fail(ValueError(f"--record has its own settings; leave out --{other[0]}"))
+    try:
+        rows = record(arguments.record, workers=arguments.workers, progress=True)
+    except ValueError as error:
+        raise _fail(error) from None
+    print(f"{len(rows)} runs written to book/recorded/{arguments.record}.csv")
 
 
 def _check(arguments: argparse.Namespace) -> int:
