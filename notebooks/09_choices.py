@@ -175,7 +175,7 @@ for key, number in numbers.items():
 # some chance in every mean, and picking the best of many tries would fit that chance; where an
 # answer wasn't forced by the evidence, the plainest one was kept.
 #
-# ## Finding 1: one split, and probably number 42
+# ## Finding 1: one split for all seeds?
 #
 # The paper gives a mean and a ± over five seeds. Did each seed draw its own split, or did all share
 # one? {numref}`fig-spreads` sets the printed ± beside two of ours: five seeds on one split, and
@@ -275,7 +275,7 @@ for key, number in numbers.items():
 # reveals.
 # :::
 #
-# ## Finding 2: the paper's OLL is another loss
+# ## Finding 2: which loss is OLL?
 #
 # The paper cites the ordinal log loss of {cite:t}`castagnos2022`, {eq}`eq-oll-castagnos`, and
 # describes another one, {eq}`eq-oll`: log terms weighted by *closeness* to the label. Which of the
@@ -398,7 +398,7 @@ for key, number in numbers.items():
 # printed number of AMOL-OLL.
 # :::
 #
-# ## Finding 3: at six classes the center is the lower middle
+# ## Finding 3: which class is the center of six?
 #
 # Wine Red has six classes, so $c = 2.5$ is none of them. The weight $m(k, y)$ keeps the exact $c$.
 # A hedging rate must name a class. {numref}`fig-middle` computes CHR_ext for both candidates, from
