@@ -118,7 +118,7 @@ def render_book() -> Path:
     inputs += [build_dir() / "executed", build_dir() / "results"]
     versions = version("jupyter-book"), version("sphinx-book-theme")
     key = _digest(*inputs, *repository(ROOT), *versions)
-    page = site / "book" / "index.html"
+    page = site / "index.html"
     if page.exists() and mark.exists() and mark.read_text() == key:
         print("book: unchanged")
         return page

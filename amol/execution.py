@@ -171,8 +171,10 @@ def run_notebook(
     if output.resolve() == source.resolve():
         raise ValueError(f"{output} is the notebook itself; choose another output")
     output.parent.mkdir(parents=True, exist_ok=True)
+    profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
+    profile.mkdir(parents=True, exist_ok=True)
     before = dict(os.environ)
-    os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=str(build_dir() / "ipython"))
+    os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=str(profile))
     os.environ.update({"AMOL_RESULTS": str(results.resolve())} if results else {})
     try:
         papermill.execute_notebook(

@@ -1,0 +1,97 @@
+"""The command line as a person uses it."""
+
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import ROOT
+
+from amol.cli import main
+
+
+def test_help_is_quick_and_names_the_commands(capsys):
+    start = time.perf_counter()
+    loaded = "import sys, amol.cli; sys.exit(bool({'torch', 'papermill'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", loaded]).returncode == 0
+    assert time.perf_counter() - start < 5
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("build", "run", "study", "check", "fork"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "nothing"], "no notebook 'nothing'"),
+        (["run", "05_results", "-p", "alhpa", "2"], "did you mean alpha"),
+        (["run", "05_results", "-p", "alpha", "big"], "alpha is 'big'; wanted: float"),
+        (["run", "05_results", "-y", "alpha"], "no mapping"),
+        (["run", "05_results", "-f", "nowhere.yml"], "nowhere.yml"),
+        (["study", "--datasets", "Wine Blue"], "Wine Blue.*Wine Red"),
+        (["study", "--methods", "AMOOL"], "AMOOL.*AMOL"),
+        (["study", "--alpha", "-1"], "alpha is -1"),
+        (["fork", "05_results", "01_introduction"], "exists already"),
+    ],
+)
+def test_mistakes_stop_before_any_work_with_one_line(arguments, told):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    message = str(stopped.value.code)
+    assert message.startswith("amol: ") and "\n" not in message
+    assert re.search(told, message)
+
+
+def test_run_lists_the_parameters(capsys):
+    main(["run", "05_results", "--parameters"])
+    shown = capsys.readouterr().out
+    assert "alpha: float = 1.0" in shown and "seeds: int = 5" in shown
+
+
+@pytest.mark.slow
+def test_run_takes_values_from_file_yaml_and_command_line(book):
+    (book.root / "some.yml").write_text("rate: 1e-3\nloud: true\ntitle: file\n")
+    arguments = ["-f", "some.yml", "-y", "{title: yaml, count: 3}", "-p", "names", "x,Wine Red"]
+    done = book.amol("run", "01_first", *arguments, "-o", "mine.ipynb")
+    assert done.returncode == 0, done.stderr
+    assert "rate = 0.001, loud = True, title = 'yaml', count = 3" in done.stdout
+    assert re.search(r"\[ *\d+/\d+\] +[\d.]+ s  import os", done.stdout)
+    assert "notebook: mine.ipynb" in done.stdout
+    assert "['x', 'Wine Red'] 3 0.001 True yaml 3" in (book.root / "mine.ipynb").read_text()
+    assert (book.root / "mine_files/tables/tab-first.csv").exists()
+
+
+@pytest.mark.slow
+def test_run_tells_the_failing_cell_and_leaves_the_source_alone(book):
+    source = book.root / "notebooks" / "01_first.ipynb"
+    before = source.read_bytes()
+    done = book.amol("run", "01_first", "-p", "count", "0")
+    assert done.returncode == 1
+    assert "AssertionError: count is 0; allowed: above 0" in done.stderr
+    assert "partial run: " in done.stderr and "Traceback" not in done.stderr
+    assert (book.root / "build/runs/01_first.ipynb").exists()
+    assert source.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_fork_builds(built):
+    assert built.amol("fork", "01_first", "my_first").returncode == 0
+    done = built.build()
+    assert done.returncode == 0, done.stderr
+    assert "1 to execute" in done.stdout
+    page = built.page("notebooks/my_first")
+    assert 'id="tab-first-my-first"' in page and "tab-first-my-first.csv" in page
+    assert "my_first.html" in built.page("notebooks/01_first")
+
+
+def test_every_command_of_the_how_to_pages_is_one_that_exists():
+    text = "".join((ROOT / "book" / name).read_text() for name in ("rerun.md", "fork.md"))
+    commands = re.findall(r"^amol (\w+)", text, re.MULTILINE)
+    assert set(commands) == {"run", "study", "check", "fork", "build"}
+    for command in set(commands):
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0

@@ -1,0 +1,91 @@
+"""The source notebooks: clean, paired, with parameters that are checked and used."""
+
+import ast
+import json
+import re
+
+import jupytext
+import papermill
+import pytest
+from conftest import ROOT
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+TAGS = {"parameters", "remove-cell", "remove-input", "remove-output", "show-input"}
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_each_notebook_has_its_pair():
+    names = {path.stem for path in NOTEBOOKS}
+    assert names and names == {path.stem for path in (ROOT / "notebooks").glob("*.py")}
+
+
+def test_no_function_is_defined_in_two_notebooks():
+    text = "\n".join(path.with_suffix(".py").read_text(encoding="utf-8") for path in NOTEBOOKS)
+    names = re.findall(r"^(?:def|class) (\w+)", text, re.MULTILINE)
+    assert len(names) == len(set(names))
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request):
+    loaded = jupytext.read(request.param)
+    loaded.metadata["path"] = request.param
+    return loaded
+
+
+def test_source_is_clean(notebook):
+    raw = json.loads(notebook.metadata["path"].read_text(encoding="utf-8"))
+    assert set(raw["metadata"]) <= {"jupytext", "kernelspec", "language_info"}
+    assert raw["metadata"]["kernelspec"]["name"] == "python3"
+    for cell in raw["cells"]:
+        assert set(cell["metadata"]) <= {"tags"}
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == [] and cell["execution_count"] is None
+
+
+def test_pair_is_in_step(notebook):
+    twin = jupytext.read(notebook.metadata["path"].with_suffix(".py"))
+
+    def told(cells):
+        return [(cell.cell_type, cell.source, cell.metadata.get("tags", [])) for cell in cells]
+
+    assert told(notebook.cells) == told(twin.cells)
+
+
+def test_cells_are_short_and_tags_known(notebook):
+    for cell in notebook.cells:
+        assert set(cell.metadata.get("tags", [])) <= TAGS
+    for cell in code_cells(notebook):
+        assert len(cell.source.splitlines()) <= 25, cell.source
+
+
+def test_parameters_are_annotated_explained_and_used(notebook):
+    tagged = [c for c in code_cells(notebook) if "parameters" in c.metadata.get("tags", [])]
+    assert len(tagged) == 1
+    tree = ast.parse(tagged[0].source)
+    assert all(isinstance(line, ast.AnnAssign) for line in tree.body)
+    names = [line.target.id for line in tree.body]
+    found = papermill.inspect_notebook(notebook.metadata["path"])
+    assert list(found) == names  # what papermill reads is all there is
+    assert all(parameter["help"] for parameter in found.values())
+    rest = [c.source for c in code_cells(notebook) if c is not tagged[0]]
+    loads = {
+        node.id
+        for node in ast.walk(ast.parse("\n".join(rest)))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    assert set(names) <= loads
+
+
+def test_figures_have_alternative_text(notebook):
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    for block in re.findall(r"```\{(?:glue:)?figure\}.*?```", text, re.DOTALL):
+        alt = re.search(r"^:alt: (.+(?:\n:  .+)*)$", block, re.MULTILINE)
+        assert alt and len(alt[1]) > 20, block
+
+
+def test_nothing_points_at_a_machine(notebook):
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert not re.search(r"/(?:home|root|tmp|work|Users)/", text)
