@@ -22,7 +22,7 @@ from amol.paths import results_dir
 from amol.tables import HEADINGS
 
 WIDTH = 5.0  # inches: 360 CSS px on a phone make one pixel a point
-SIDES = ((9, 0, "left"), (-9, 0, "right"), (0, 13, "center"), (0, -13, "center"))  # of a point
+SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  # of a point
 INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
 STYLE = {
     "font.size": 13,
@@ -35,6 +35,7 @@ STYLE = {
     "axes.spines.right": False,
     "axes.edgecolor": FAINT,
     "text.color": INK,
+    "figure.labelsize": 13,
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
@@ -89,7 +90,7 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
     for name, point, dot in zip(x.index, np.c_[x, y], dots, strict=True):
         wide = 7.5 * len(name)
         for dx, dy, side in SIDES:
-            left = dot[0] + dx - {"left": 0, "right": wide, "center": wide / 2}[side]
+            left = dot[0] + dx - (wide if side == "right" else 0)
             box = (left, dot[1] + dy - 7, left + wide, dot[1] + dy + 7)
             hit = any(
                 box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken
@@ -226,6 +227,8 @@ def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str]
             mpl.lines.Line2D([], [], color=INK, marker="|", ms=13, mew=1.8, ls="", label="paper"),
         ]
         figure.legend(handles=key, loc="outside upper center", ncols=2, frameon=False)
+        if panel == "dataset":
+            figure.supxlabel(" and ".join(HEADINGS.get(m, m) for m in summary["metric"].unique()))
     return figure
 
 

@@ -76,10 +76,14 @@ def quote(summary: pd.DataFrame, dataset: str, method: str, metric: str, paper=F
 
 
 def best_mask(summary: pd.DataFrame, column: str = "mean") -> pd.Series:
-    """True where a row is best, or tied at the printed digits, in its data set and metric."""
+    """True where a row is best, or tied at the printed digits, in its data set and metric.
+
+    A number without a rival is not called best.
+    """
     sign = summary["metric"].map(HIGHER_IS_BETTER).map({True: 1, False: -1})
     score = (summary[column] * sign).round(DIGITS)
-    return score == score.groupby([summary["dataset"], summary["metric"]]).transform("max")
+    rivals = score.groupby([summary["dataset"], summary["metric"]])
+    return (score == rivals.transform("max")) & (rivals.transform("count") > 1)
 
 
 def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
@@ -163,10 +167,11 @@ def publish_comparison(
 ) -> NumberedTable:
     """`publish` what `compare` lays out, with a caption that says how to read its cells."""
     seeds = summary["count"].max()
+    printed = summary["paper_mean"].notna().any()
     caption = (
-        f"{what}: mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}, the "
-        "paper's numbers under ours, the best of each in bold. A dash stands for what wasn't run, "
-        "isn't defined or isn't printed in the paper."
+        f"{what}: mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
+        + ("The paper's numbers stand under ours. " if printed else "The paper prints none. ")
+        + "The best is bold; a dash stands for what isn't there."
     )
     return publish(label, caption, compare(summary, columns), summary)
 

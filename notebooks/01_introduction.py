@@ -196,14 +196,15 @@ glue("tab-constant", tables.publish("tab-constant", caption, constant))
 # in most graded data that is the middle too. Cross-entropy knows nothing of distances: what it
 # rewards in a network that can't tell samples apart is exactly the class frequencies. So under
 # cross-entropy it is the second force that pulls to the center, on data whose center is crowded;
-# the first one acts on losses that count steps. {ref}`sec-background` prices both.
+# the first one acts on losses that count steps. {ref}`The next page <sec-background>`
+# prices both.
 #
 # ## The same in numbers
 #
 # {numref}`tab-hedging` lists the hedging rate: CHR is the share of samples in class 0 or $K-1$ that
 # are called the center class, CHR_ext pools the two outermost classes on each side
-# ({ref}`sec-method` defines both). QWK, the quadratic weighted kappa {cite:p}`cohen1968`, is the
-# usual score of agreement on an ordered scale: 1 is perfect, 0 is chance.
+# ({ref}`Method <sec-method>` defines both). QWK, the quadratic weighted kappa {cite:p}`cohen1968`,
+# is the usual score of agreement on an ordered scale: 1 is perfect, 0 is chance.
 
 # %% tags=["remove-output"]
 metrics = ["CHR", "CHR_ext", "QWK", "accuracy"]
@@ -222,14 +223,15 @@ glue("tab-hedging", table)
 # ## What the paper claims, and where it is tried here
 #
 # 1. Hedging is a failure of its own that other ordinal losses don't address:
-#    {ref}`sec-background`.
+#    {ref}`Background <sec-background>`.
 # 2. A weight that is large only for middle candidates of extreme samples addresses it:
-#    {ref}`sec-method`.
+#    {ref}`Method <sec-method>`.
 # 3. With that weight, agreement (QWK) is the best of the compared losses on four data sets, and
-#    hedging falls: {ref}`sec-experiments` and {ref}`sec-results`.
-# 4. Direction matters, functional form hardly, the base loss much: {ref}`sec-ablation`.
+#    hedging falls: {ref}`Experiments <sec-experiments>` and {ref}`Results <sec-results>`.
+# 4. Direction matters, functional form hardly, the base loss much: {ref}`Ablation <sec-ablation>`.
 # 5. One variant removes hedging completely on Abalone. What that is worth is the subject of
-#    {ref}`sec-discussion`; the balance of all claims is in {ref}`sec-conclusion`.
+#    {ref}`Discussion <sec-discussion>`; the balance of all claims is in
+#    {ref}`Conclusion <sec-conclusion>`.
 
 # %% tags=["remove-input"]
 from amol.provenance import footer

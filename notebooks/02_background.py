@@ -89,7 +89,7 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 #
 # This form is called `OLL` in the book. Note the sign of things: {eq}`eq-oll-castagnos` *charges*
 # mass on wrong classes, {eq}`eq-oll` *rewards* mass on near ones. The difference decides an
-# ablation in {ref}`sec-ablation`.
+# {ref}`ablation <sec-ablation>`.
 #
 # **SORD** {cite:p}`diaz2019` replaces the single right class by a soft target, in the paper a
 # Gaussian around $y$:
@@ -127,7 +127,7 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 # $$ (eq-corn)
 #
 # **AMOL** and its variants, and `KL`, the same loss with its weight switched off, are the subject
-# of {ref}`sec-method`.
+# of {ref}`the next page <sec-method>`.
 
 # %% [markdown]
 # ## What the middle costs

@@ -80,7 +80,7 @@ print(f"CHR_ext = {hedged_ext.sum()} of {pooled.sum()} = {hedged_ext.mean():.3f}
 # %% [markdown]
 # The last four samples lie outside both pools: what is predicted for true classes 2, 3 and 4
 # doesn't enter. In particular CHR never asks whether samples *of the center class* are still found.
-# {ref}`sec-discussion` comes back to that.
+# The {ref}`discussion <sec-discussion>` comes back to that.
 #
 # ## The weight
 #

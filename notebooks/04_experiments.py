@@ -128,16 +128,20 @@ for name, data in loaded.items():
     to_end = np.minimum(test, data.num_classes - 1 - test)
     center = center_class(data.num_classes)
     rows[name] = {
-        "Test samples": len(test),
-        "CHR counts": int((to_end == 0).sum()),
-        "CHR_ext counts": int((to_end <= 1).sum()),
-        "Center class": center,
-        "Center share": f"{100 * np.mean(test == center):.1f} %",
-        "Repeated rows": duplicate_rows(data),
-        "Test rows with a twin": f"{100 * twin_share(data, settings.split_seed):.1f} %",
+        "Test rows": len(test),
+        "in CHR": int((to_end == 0).sum()),
+        "in CHR_ext": int((to_end <= 1).sum()),
+        "Center": center,
+        "Its share": f"{100 * np.mean(test == center):.1f} %",
+        "Repeats": duplicate_rows(data),
+        "Twins": f"{100 * twin_share(data, settings.split_seed):.1f} %",
     }
 cells = pd.DataFrame(rows).T.rename_axis("Data set")
-caption = "The test part of each data set, and rows that occur more than once."
+caption = (
+    "The test part: its rows, how many of them CHR and CHR_ext look at, the center class and its "
+    "share. Then the rows of the whole set that repeat an earlier one, and the share of test rows "
+    "with a twin among those trained or validated on."
+)
 glue("tab-extremes", tables.publish("tab-extremes", caption, cells))
 
 # %% [markdown]
@@ -196,7 +200,7 @@ glue("tab-protocol", tables.publish("tab-protocol", caption, protocol))
 # - **QWK**, quadratic weighted kappa {cite:p}`cohen1968`: agreement with the true labels, mistakes
 #   charged by the square of their distance, chance agreement taken off. Higher is better.
 # - **CHR** and **CHR_ext**: {eq}`eq-chr` and {eq}`eq-chr-ext`. Lower is better, with the warning of
-#   {ref}`sec-discussion`.
+#   the {ref}`discussion <sec-discussion>`.
 # - **Accuracy**: share of exact hits.
 # - **MAE**: mean distance $|\hat y - y|$ in classes, and **AMAE** {cite:p}`baccianella2009`: the
 #   same, averaged within each true class first, so that rare classes count as much as common ones.

@@ -12,9 +12,10 @@
 # (sec-results)=
 # # Results: agreement and hedging, side by side
 #
-# Every data set, every loss, every seed; then the paper's two main tables and three figures' worth
-# of questions. The paper's numbers stand under ours. What counts as *reproduced* is decided by
-# rules written down beforehand, claim by claim, in {ref}`sec-conclusion`.
+# Every data set, every loss, every seed: the paper's two main tables, its two result figures and
+# its passages on single data sets. The paper's numbers stand under ours. What counts as
+# *reproduced* is decided by rules written down beforehand, claim by claim, in the
+# {ref}`conclusion <sec-conclusion>`.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets to study
@@ -59,7 +60,7 @@ runs = run_study(settings)
 # ## Agreement
 #
 # {numref}`tab-qwk` holds the quadratic weighted kappa of the baselines and of AMOL. AMOL's variants
-# wait for {ref}`sec-ablation`.
+# wait for the {ref}`ablation <sec-ablation>`.
 
 # %%
 summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"])
@@ -85,12 +86,15 @@ def led_by(part, method):
 def differences(part, method):
     """Mean of a method minus the baseline's, by data set; empty where either is missing."""
     means = part.pivot(index="dataset", columns="method", values="mean")
-    return means.reindex(columns=[method, baseline]).dropna().diff(axis=1).iloc[:, 1].mul(-1)
+    means = means.reindex(index=part["dataset"].unique(), columns=[baseline, method]).dropna()
+    return means[method] - means[baseline]
 
 
 def span(changes):
     """Smallest and largest change, as text."""
-    return [f"{d:+.3f}" if len(changes) else tables.DASH for d in (changes.min(), changes.max())]
+    if changes.empty:
+        return tables.DASH, tables.DASH
+    return tuple(f"{d:+.3f}".replace("-", "−") for d in (changes.min(), changes.max()))
 
 
 low, high = span(differences(agreement, "AMOL"))
@@ -253,8 +257,8 @@ for dataset, prefix in {"Abalone": "aba", "Wine White": "white", "Wine Red": "re
 # {glue:text}`aba_chr_ext_asym` (paper: {glue:text}`aba_chr_ext_asym_paper`) where that of
 # cross-entropy is {glue:text}`aba_chr_ext_ce` (paper: {glue:text}`aba_chr_ext_ce_paper`).
 #
-# A rate of zero for every start looks like a cure. {ref}`sec-discussion` looks at what the networks
-# answer instead, and to whom.
+# A rate of zero for every start looks like a cure. The {ref}`discussion <sec-discussion>` looks at
+# what the networks answer instead, and to whom.
 #
 # ## Wine White: the largest drop
 
@@ -265,6 +269,7 @@ for key, column in {"white_drop": "mean", "white_drop_paper": "paper_mean"}.item
         for method in ("AMOL-asym", "CE")
     )
     text = tables.DASH if np.isnan(asym - ce) else f"{100 * (asym - ce) / ce:+.0f} %"
+    text = text.replace("-", "−")
     glue(key, text, display=False)
 white = summary[(summary["dataset"] == "Wine White") & (summary["metric"] == "QWK")]
 best = white.loc[tables.best_mask(white), "method"]

@@ -198,7 +198,8 @@ for key, (method, baseline, metric) in {
 }.items():  # fmt: skip
     step = tables.value(summary, dataset, method, metric)
     step -= tables.value(summary, dataset, baseline, metric)
-    glue(key, tables.DASH if np.isnan(step) else f"{step:+.3f}", display=False)
+    text = tables.DASH if np.isnan(step) else f"{step:+.3f}".replace("-", "−")
+    glue(key, text, display=False)
 
 # %% [markdown]
 # ```{glue:md} tab-controls
@@ -219,7 +220,7 @@ for key, (method, baseline, metric) in {
 # construction, with QWK {glue:text}`masked_qwk` and accuracy {glue:text}`masked_accuracy`;
 # AMOL-asym has CHR {glue:text}`asym_chr`, QWK {glue:text}`asym_qwk` and accuracy
 # {glue:text}`asym_accuracy`. A rate of zero alone therefore says little. What it hides is the
-# subject of {ref}`sec-discussion`.
+# subject of the {ref}`discussion <sec-discussion>`.
 
 # %% tags=["remove-input"]
 from amol.provenance import footer

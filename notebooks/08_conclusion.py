@@ -186,9 +186,9 @@ glue("tab-claims", table)
 # Two cautions belong with every number above. A hedging rate can't be read alone: on Abalone the
 # CHR_ext of AMOL-asym is {glue:text}`asym_chr_ext`, while it answers "center" at a rate of
 # {glue:text}`asym_center_rate`, where {glue:text}`abalone_center_share:.3f` of the labels are, and
-# finds {glue:text}`asym_center_recall` of the true center samples ({ref}`sec-discussion`). And what
-# AMOL gains over cross-entropy is the work of two parts, its Gaussian target and its weight;
-# {numref}`tab-controls` takes them apart.
+# finds {glue:text}`asym_center_recall` of the true center samples
+# ({ref}`discussion <sec-discussion>`). And what AMOL gains over cross-entropy is the work of two
+# parts, its Gaussian target and its weight; {numref}`tab-controls` takes them apart.
 #
 # For use, that means: with enough samples at the ends and a reason to fear moderate answers there,
 # AMOL is a cheap thing to try, one line in place of cross-entropy. Report center recall with it.
