@@ -218,8 +218,8 @@ def ranking(frame: pd.DataFrame, split_seed: int) -> Figure:
             ax.plot(*zip(*points, strict=True), "o", color=FAINT, ms=4)
             point = points[list(part["split_seed"]).index(split_seed)]
             ax.plot(*point, "D", color=BLUE, ms=9)
-            ax.annotate(f"split {split_seed}", point, (10, 14), textcoords="offset points",
-                        color=BLUE)  # fmt: skip
+            below = {"xytext": (8, -20), "textcoords": "offset points", "color": BLUE}
+            ax.annotate(f"split {split_seed}", point, **below)
             ax.set(title=HEADINGS.get(metric, metric), ylabel="distance", ylim=(0, None))
         axes[-1].set_xlabel("splits, nearest to the paper first")
     return figure
