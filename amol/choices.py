@@ -219,7 +219,7 @@ CHOICES = (
         "What is the target in AMOL-CE?",
         "CE as the base loss",
         "the hard label: m(y,y) · CE",
-        "nearer to the published row",
+        "the plainest reading, and nearer to the published CHR_ext",
         (
             Alternative(
                 "the Gaussian target",
