@@ -178,7 +178,7 @@ def publish_comparison(
 
 def _alignment(cells: pd.DataFrame) -> list[str]:
     """Right for columns that hold nothing but numbers, left for the index and for text."""
-    numeric = re.compile(r"[\d.,±%×*\s–−-]+")
+    numeric = re.compile(r"[\d.,±%×*\s–−-]*")
     return ["left"] + [
         "right" if all(numeric.fullmatch(str(c)) for c in column) else "left"
         for _, column in cells.items()

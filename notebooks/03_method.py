@@ -223,7 +223,8 @@ terms = pd.DataFrame(
 )  # fmt: skip
 
 # %% tags=["remove-output"]
-cells = terms.set_index(terms["Class"].astype(str)).drop(columns="Class").map("{:.3f}".format)
+cells = terms.set_index(terms["Class"].astype(str)).drop(columns="Class")
+cells = cells.map(lambda number: f"{number:.3f}".replace("-", "−"))
 sums = {"ŷ log(ŷ/p)": divergence.sum(), "m ŷ log(ŷ/p)": by_hand}
 cells.loc["**Sum**"] = [f"**{sums[c]:.3f}**" if c in sums else "" for c in cells.columns]
 caption = (
@@ -237,7 +238,7 @@ numbers = {
     "method_classes": num_classes,
     "terms_kl": float(divergence.sum()),
     "terms_amol": float(by_hand),
-    "terms_least": float((weight * best * (best / target).log()).sum()),
+    "terms_least": f"{(weight * best * (best / target).log()).sum():.4f}".replace("-", "−"),
     "terms_center_target": float(target[center]),
     "terms_center_best": float(best[center]),
 }
@@ -257,13 +258,18 @@ for key, number in numbers.items():
 # class, so a weight above 1 can also pay for *avoiding* a class. That has a consequence: the
 # cheapest answer is not the target. Its center probability is
 # {glue:text}`terms_center_best:.4f` where the target has {glue:text}`terms_center_target:.4f`, and
-# its price is {glue:text}`terms_least:.4f` rather than 0. The paper says so itself: AMOL is not a
+# its price is {glue:text}`terms_least` rather than 0. The paper says so itself: AMOL is not a
 # proper scoring rule {cite:p}`gneiting2007`, and its probabilities should not be taken for
 # calibrated ones.
 #
 # ## The variants
 #
-# | name | loss |
+# {numref}`tab-variants` names them all.
+#
+# :::{table} AMOL, its variants and two controls, by the names that this book uses.
+# :name: tab-variants
+#
+# | Name | Loss |
 # |:--|:--|
 # | `AMOL` | {eq}`eq-amol` |
 # | `AMOL-asym` | {eq}`eq-amol` with the weight kept only inward |
@@ -272,10 +278,12 @@ for key, number in numbers.items():
 # | `AMOL-CE` | $m(y, y)$ on cross-entropy {eq}`eq-ce` |
 # | `KL` | {eq}`eq-amol` with $\alpha = 0$: a control, not in the paper |
 # | `CE-masked` | `CE`, its center class struck out at prediction: a control, not in the paper |
+# :::
 #
 # The paper gives formulas for the first two. The next three are named there and not written down;
-# these are the readings that fit its ablation table. With one more pair of eyes on `AMOL-OLL`: the
-# terms of {eq}`eq-oll` are rewards, so there the weight pays for center mass instead of taxing it.
+# these are the readings that fit its ablation table best ({numref}`tab-choices`). Mind `AMOL-OLL`:
+# the terms of {eq}`eq-oll` are rewards, so there the weight pays for center mass instead of taxing
+# it.
 
 # %% tags=["remove-input"]
 from amol.provenance import footer

@@ -212,9 +212,8 @@ for key, (method, baseline, metric) in {
 # **No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss, then
 # to the weight. In QWK the base loss brings {glue:text}`base_gain` and the weight
 # {glue:text}`weight_gain`; in CHR the base loss {glue:text}`base_chr` and the weight
-# {glue:text}`weight_chr`. So this control tells how much of AMOL's agreement is owed to its
-# Gaussian target, and that the fall in hedging is the weight's own doing where the second number
-# is negative and the first isn't.
+# {glue:text}`weight_chr`. The first number of each pair is owed to the Gaussian target and the
+# direction of the divergence, the second to the weight alone.
 #
 # **No center.** Cross-entropy with its center class struck out has CHR {glue:text}`masked_chr`, by
 # construction, with QWK {glue:text}`masked_qwk` and accuracy {glue:text}`masked_accuracy`;

@@ -156,6 +156,9 @@ for name in ("ce-hedges", "best-or-tied-qwk", "lower-chr-ext", "asym-eliminates"
 #   ({glue:text}`reason_oll_base_degrades`).
 #
 # ## Every claim
+#
+# {numref}`tab-claims` has them in the paper's order. The {ref}`ledger <sec-ledger>` sorts claims
+# and numbers by verdict, with rules and reasons.
 
 # %% tags=["remove-output"]
 cells = pd.DataFrame(
@@ -164,7 +167,7 @@ cells = pd.DataFrame(
         "Claim": claims["claim"],
         "Verdict": claims["verdict"],
         "Shown in": [
-            f"{{{'ref' if label.startswith('sec-') else 'numref'}}}`{label}`"
+            f"{{ref}}`text <{label}>`" if label.startswith("sec-") else f"{{numref}}`{label}`"
             for label in claims["href"].str.partition("#")[2]
         ],
     }
