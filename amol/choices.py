@@ -117,9 +117,9 @@ CHOICES = (
         "Batch",
         "How many samples a step?",
         "nothing",
-        "128",
-        "the distances hardly depend on it",
-        tuple(Alternative(f"{size}", {"batch_size": size}) for size in (64, 256)),
+        "256",
+        "of the sizes tried, nearest to the published tables as a whole",
+        tuple(Alternative(f"{size}", {"batch_size": size}) for size in (64, 128, 512)),
     ),
     Choice(
         "Network",

@@ -51,7 +51,7 @@ class Protocol:
     hidden: int = 128
     layers: int = 2
     lr: float = 1e-3
-    batch_size: int = 128
+    batch_size: int = 256
     patience: int = 20
     epochs: int = 200
     monitor: str = "loss"
