@@ -1,5 +1,6 @@
 """AMOL and its variants: a divergence from a Gaussian target that charges hedging extra."""
 
+import torch
 from torch import Tensor
 
 from .base import OrdinalLoss, not_negative, positive, with_gradient
@@ -20,14 +21,15 @@ def weighted_divergence(
     return with_gradient(_weighted_divergence, logits, target, log_target, weight)
 
 
-def _weighted_divergence(logits, log_target, weight):
+def _weighted_divergence(gradient, logits, log_target, weight):
     log_p = log_softmax(logits)
     p = log_p.exp()
     weighted = weight.mul_(p)
     terms = log_p.sub_(log_target).mul_(weighted)
     value = terms.sum(-1)
     slope = terms.add_(weighted)  # at log p
-    return value, slope.sub_(p.mul_(slope.sum(-1, keepdim=True)))
+    torch.sub(slope, p.mul_(slope.sum(-1, keepdim=True)), out=gradient)
+    return value
 
 
 class _Divergence(OrdinalLoss):

@@ -174,7 +174,7 @@ class _GivenGradient(torch.autograd.Function):
         for start in range(0, len(z), step):
             part = slice(start, start + step)
             rows = [F.embedding(y[part], table) for table in tables]
-            values[part], gradient[part] = work(z[part], *rows)
+            values[part] = work(gradient[part], z[part], *rows)
         ctx.save_for_backward(gradient.view_as(logits))
         return values.view_as(target)
 
@@ -194,8 +194,8 @@ def with_gradient(work, logits: Tensor, target: Tensor, *tables: Tensor) -> Tens
     Parameters
     ----------
     work : callable
-        From logits (n, K) and the labels' rows (n, K) of each table to values (n,) and gradients
-        (n, K). It may overwrite the rows, not the logits.
+        From logits (n, K) and the labels' rows (n, K) of each table to values (n,). Its first
+        argument takes the gradient, (n, K). It may overwrite the rows, not the logits.
     logits, target : (..., K) and (...)
     tables : (K, K) each, row y
 

@@ -40,32 +40,33 @@ def distance_log_loss(logits: Tensor, target: Tensor, cost: Tensor) -> Tensor:
     return with_gradient(_distance_log, logits, target, cost)
 
 
-def _distance_log(logits, cost):
-    """Value and gradient, exact to rounding at both ends of p.
+def _distance_log(gradient, logits, cost):
+    """Value, and gradient written in place, exact to rounding at both ends of p.
 
     The class t with the largest logit is set apart: with o its log odds against the others,
     1 − p_t is σ(−o), which doesn't underflow as a logarithm. Any other p_k is the class's share
-    of the rest times σ(−o), at most one half, so log1p(−p_k) is safe.
+    of the rest times σ(−o), at most one half, and −log(1 − p_k) = log(1 + p_k/(1 − p_k)).
     """
     limits = torch.finfo(logits.dtype)
     top = logits.argmax(-1, keepdim=True)
     others = logits.scatter(-1, top, limits.min)
     second = others.amax(-1, keepdim=True)
-    share = others.sub_(second).scatter_(-1, top, math.log(limits.tiny)).exp_()
+    nothing = 0.9 * math.log(limits.tiny)  # its exponential is still a normal number
+    share = others.sub_(second).scatter_(-1, top, nothing).exp_()
     total = share.sum(-1, keepdim=True)
-    share.div_(total)
     log_odds = logits.gather(-1, top) - second - total.log()
     log_rest = F.logsigmoid(-log_odds)  # log(1 − p_t)
     p_top, rest = F.logsigmoid(log_odds).exp(), log_rest.exp()
     cost_top = cost.gather(-1, top)
 
-    p = share * rest  # but for t, where it is next to nothing
-    terms = p.neg().log1p_().mul_(cost)
-    value = terms.sum(-1) + (cost_top * log_rest).squeeze(-1)
-    pull = p.div_(torch.sub(1, p, out=terms)).mul_(cost)
+    p = share * (rest / total)
+    odds = p.div_(1 - p)
+    value = odds.log1p().mul_(cost).sum(-1) - (cost_top * log_rest).squeeze(-1)
+    pull = odds.mul_(cost)
     pulls = pull.sum(-1, keepdim=True)
-    pull.sub_(share.mul_(pulls * rest + cost_top * p_top))
-    return -value, pull.scatter_(-1, top, p_top * (cost_top - pulls))
+    torch.sub(pull, share.mul_((pulls * rest + cost_top * p_top) / total), out=gradient)
+    gradient.scatter_(-1, top, p_top * (cost_top - pulls))
+    return value
 
 
 class CrossEntropyLoss(OrdinalLoss):

@@ -32,33 +32,36 @@ def accumulated_log_loss(
     return with_gradient(_accumulated_log, logits, target, order, mass, cost)
 
 
-def _accumulated_log(logits, order, mass, cost):
-    """Value and gradient. Let z be the logits in order, A_j = log Σ_{i ≤ j} exp z_i.
+def _accumulated_log(gradient, logits, order, mass, cost):
+    """Value, and gradient written in place. Let z be the logits in order, A_j = log Σ_{i≤j} e^z_i.
 
     The value is Σ_j cost_j log(1 + exp(z_j − A_{j−1})): nothing cancels, however near P is to 1.
-    The gradient at z_j is p_j − Σ_{i ≥ j} mass_i exp(z_j − A_i).
+    The gradient at z_j is p_j − Σ_{i≥j} mass_i exp(z_j − A_i).
     """
     z = logits.gather(-1, order)
     if torch.compiler.is_compiling():
-        value, gradient = _scan_logs(z, mass, cost)
+        value, ordered = _scan_logs(z, mass, cost)
     else:
+        odds = z.sub_(z.amax(-1, keepdim=True)).exp_()
         # plain sums underflow where the label lies too far below the largest logit
-        far = z[:, 0] < z.amax(-1) - (600 if z.dtype == torch.float64 else 60)
-        apart = _scan_logs(z[far], mass[far], cost[far]) if far.any() else None
-        value, gradient = _scan(z, mass, cost)
-        if apart is not None:
-            value[far], gradient[far] = apart
-    return value, torch.empty_like(gradient).scatter_(-1, order, gradient)
+        far = (odds[:, 0] < (1e-260 if odds.dtype == torch.float64 else 1e-26)).nonzero()[:, 0]
+        apart = _scan_logs(logits[far].gather(-1, order[far]), mass[far], cost[far])
+        value, ordered = _scan(odds, mass, cost)
+        value[far], ordered[far] = apart
+    gradient.scatter_(-1, order, ordered)
+    return value
 
 
-def _scan(z, mass, cost):
-    odds = z.sub_(z.amax(-1, keepdim=True)).exp_()
+def _scan(odds, mass, cost):
     total = odds.cumsum(-1)
-    terms = (odds[:, 1:] / total[:, :-1]).log1p_().mul_(cost[:, 1:])
-    value = terms.sum(-1)
+    terms = torch.empty_like(odds)
+    # each place over the sum before it, as one long row: slices of rows take twice the time
+    torch.div(odds.view(-1)[1:], total.view(-1)[:-1], out=terms.view(-1)[1:])
+    terms[:, 0] = 0
+    value = terms.log1p_().mul_(cost).sum(-1)
     pull = mass.div_(total).flip(-1)
     pull = torch.cumsum(pull, -1, out=pull).flip(-1)
-    return value, pull.neg_().add_(1 / total[:, -1:]).mul_(odds)
+    return value, torch.sub(1 / total[:, -1:], pull, out=pull).mul_(odds)
 
 
 def _scan_logs(z, mass, cost):
