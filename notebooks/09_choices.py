@@ -95,9 +95,9 @@ glue("choices_trained", int(distances["question"].nunique()), display=False)
 #
 # For {glue:text}`choices_trained:d` of the {glue:text}`choices_count:d` questions other answers
 # were trained: everything else as in the default, {glue:text}`choices_seeds:d` seeds, on the three
-# real data sets. (On Synthetic a distance would say nothing, as its recipe is ours.) A distance is the mean absolute
-# difference between our means and the printed ones, over the cells of Tables 2 to 4 that the
-# question touches. The chosen answer is measured on the same cells, with the same seeds.
+# real data sets. (On Synthetic a distance would say nothing, as its recipe is ours.) A distance is
+# the mean absolute difference between our means and the printed ones, over the cells of Tables 2 to
+# 4 that the question touches. The chosen answer is measured on the same cells, with the same seeds.
 
 # %% tags=["remove-output"]
 cells = pd.DataFrame({"Question": distances["question"].map(topics)})
@@ -172,9 +172,10 @@ for key, number in numbers.items():
 # {glue:text}`choices_chr:.4f` in CHR_ext over {glue:text}`choices_cells:d` cells. Of
 # {glue:text}`choices_alternatives:d` other answers, {glue:text}`choices_nearer_qwk:d` come nearer
 # in QWK and {glue:text}`choices_nearer_chr:d` in CHR_ext. Nearer in both:
-# {glue:text}`choices_nearer_both`. A small advantage decides nothing here, since a few seeds leave
-# much chance in every mean, and picking the best of many tries would fit that chance; where an
-# answer wasn't forced by the evidence, the plainest one was kept.
+# {glue:text}`choices_nearer_both`. A small advantage decides little, since a few seeds leave much
+# chance in every mean, and the best of many tries partly fits that chance. Where the printed tables
+# have a clear favorite it was taken, otherwise the plainest answer was kept. So the distance of the
+# chosen answers is no independent test of them: some were chosen because they fit.
 #
 # ## Finding 1: one split for all seeds?
 #
@@ -480,7 +481,7 @@ for name in ("choices", "ranking"):
 # - The other answers: {glue:text}`choices_runs:d` runs, {glue:text}`choices_minutes:d` minutes of
 #   training on one thread of a machine with {glue:text}`choices_processor`, recorded
 #   {glue:text}`choices_date`. `amol study --record choices` makes them anew.
-# - The hundred splits: {glue:text}`ranking_runs:d` runs, {glue:text}`ranking_minutes:d` minutes on
+# - The many splits: {glue:text}`ranking_runs:d` runs, {glue:text}`ranking_minutes:d` minutes on
 #   one thread with {glue:text}`ranking_processor`, recorded {glue:text}`ranking_date`.
 #   `amol study --record ranking` makes them anew.
 #
