@@ -44,10 +44,11 @@ _ABALONE_COLUMNS = ("length", "diameter", "height", "whole weight", "shucked wei
 _ABALONE_SEXES = ("F", "I", "M")
 
 # The paper gives no recipe for its synthetic set beyond N = 5000, K = 7, a heavy center and
-# class 3 at about 34 %. All of the following is this companion's; the noise is calibrated so that
-# cross-entropy's QWK comes out near the published 0.860.
+# class 3 at about 34 %. All of the following is this companion's, the form one of about ten tried.
+# The noise is the one, of 0.74 to 0.82 in steps of 0.01, at which cross-entropy's mean QWK over
+# five seeds comes nearest to the published 0.860.
 SYNTHETIC_SEED = 0
-SYNTHETIC_NOISE = 0.77  # standard deviation; that of the noiseless score is 1.82
+SYNTHETIC_NOISE = 0.80  # standard deviation; that of the noiseless score is 1.82
 SYNTHETIC_COUNTS = (250, 500, 900, 1700, 900, 500, 250)
 SYNTHETIC_WEIGHTS = (1.0, -0.8, 0.6, 0.5, -0.4, 0.3, 0.3, -0.2, 0.2, 0.1)
 
