@@ -207,16 +207,10 @@ glue("fig-price", figures.save("fig-price", figure, prices))
 
 # %% tags=["remove-cell"]
 ratio = prices.set_index("name")["ratio"]
-
-
-def listed(names):
-    return ", ".join(names) or "none"
-
-
 words = {
-    "price_blind": listed(ratio.index[(ratio - 1).abs() < 1e-6]),
-    "price_center_dearer": listed(ratio.index[ratio > 1 + 1e-6]),
-    "price_center_cheaper": listed(ratio.index[ratio < 1 - 1e-6]),
+    "price_blind": ", ".join(ratio.index[(ratio - 1).abs() < 1e-6]) or "none",
+    "price_center_dearer": ", ".join(ratio.index[ratio > 1 + 1e-6]) or "none",
+    "price_center_cheaper": ", ".join(ratio.index[ratio < 1 - 1e-6]) or "none",
     "price_ratio_kl": f"{ratio['KL']:.2f}" if "KL" in ratio else tables.DASH,
     "price_ratio_amol": f"{ratio['AMOL']:.2f}" if "AMOL" in ratio else tables.DASH,
     "price_ratio_asym": f"{ratio['AMOL-asym']:.2f}" if "AMOL-asym" in ratio else tables.DASH,

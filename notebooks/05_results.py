@@ -97,6 +97,7 @@ def span(changes):
     return tuple(f"{d:+.3f}".replace("-", "−") for d in (changes.min(), changes.max()))
 
 
+# %% tags=["remove-cell"]
 low, high = span(differences(agreement, "AMOL"))
 words = {"qwk_led": led_by(agreement, "AMOL"), "qwk_gain_low": low, "qwk_gain_high": high}
 for key, word in words.items():
