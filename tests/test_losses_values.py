@@ -1,0 +1,297 @@
+"""Each loss against hand-computed values, 50 digits, its own identities and finite differences."""
+
+import math
+from math import exp, log
+
+import mpmath
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from amol.conformance import exactness
+from amol.losses import LOSSES, proximity
+from amol.losses.slace import _scan, _scan_logs
+from amol.oracle import oracle
+
+ALL = tuple(LOSSES)
+DIVERGENCES = ("AMOL", "AMOL-asym", "AMOL-exp", "KL")
+K_LOGITS = tuple(name for name in ALL if name not in ("CORAL", "CORN"))
+PARAMETERS = {
+    "alpha": {n: 2.5 for n in ALL if n.startswith("AMOL")},
+    "sigma": dict.fromkeys(("SORD", "KL", "AMOL", "AMOL-asym", "AMOL-exp"), 0.7),
+    "power": {"OLL-Castagnos": 1.5, "CDW-CE": 5.0},
+    "gamma": {"Focal": 1.3},
+    "slope": {"SLACE": 0.3, "SLACE-prox": 3.0},
+    "class_counts": {"SLACE-prox": [3, 9, 30, 8, 1]},
+}
+
+
+def make(name, num_classes, **common):
+    return LOSSES[name](num_classes=num_classes, **common)
+
+
+def with_own_parameters(name, num_classes=5, **common):
+    own = {key: values[name] for key, values in PARAMETERS.items() if name in values}
+    return make(name, num_classes, **own, **common)
+
+
+def draw(loss, shape=(40,), scale=1.0, dtype=torch.float64, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    z = scale * torch.randn(*shape, loss.num_logits, generator=generator, dtype=torch.float64)
+    return z.to(dtype), torch.randint(loss.num_classes, shape, generator=generator)
+
+
+# p = (1/2, 1/4, 1/4) and y = 0: everything comes out in log 2, log 3/4 and the target's weights
+Z = 1 + exp(-0.5) + exp(-2)  # normalises the Gaussian target
+KL = log(Z) - 1.5 * log(2) + 0.25 * (0.5 + 2)
+CENTER = 0.25 * (log(0.25) + 0.5 + log(Z))  # the center's term of KL, which m weighs
+SOFT = [1 / (1 + exp(-1) + exp(-2)) * exp(-k) for k in range(3)]
+BY_HAND = {
+    "CE": log(2),
+    "CE-masked": log(2),
+    "OLL": log(2) + 0.5 * log(4),
+    "SORD": (log(2) + (exp(-0.5) + exp(-2)) * log(4)) / Z,
+    "KL": KL,
+    "AMOL": KL + CENTER,
+    "AMOL-asym": KL + CENTER,
+    "AMOL-exp": KL + (math.e - 1) * CENTER,
+    "AMOL-OLL": log(2) + 2 * 0.5 * log(4),
+    "AMOL-CE": log(2),
+    "OLL-Castagnos": -(1 + 2) * log(0.75),
+    "CDW-CE": -(1 + 4) * log(0.75),
+    "Focal": 0.25 * log(2),
+    "SLACE": SOFT[0] * log(2) - SOFT[1] * log(0.75),
+    "SLACE-prox": (6 * log(2) - 2 * log(0.75)) / (6 + 2 + 6 / 5),  # exp(prox) = 6, 2, 6/5
+}
+
+
+@pytest.mark.parametrize("name", K_LOGITS)
+def test_value_by_hand(name):
+    logits = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64).log() + 3
+    assert make(name, 3)(logits, torch.tensor(0)).item() == pytest.approx(BY_HAND[name], abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "y", "expected"),
+    [("CORAL", 0, log(8)), ("CORAL", 1, log(8)), ("CORAL", 2, log(2) - log(0.75)),
+     ("CORN", 0, log(2)), ("CORN", 1, log(2) + log(4)), ("CORN", 2, log(2) - log(0.75))],
+)  # fmt: skip
+def test_binary_tasks_by_hand(name, y, expected):
+    logits = torch.tensor([0.0, log(3)], dtype=torch.float64)  # σ = 1/2, 3/4
+    loss = make(name, 3, reduction="sum")
+    assert loss(logits, torch.tensor(y)).item() == pytest.approx(expected, abs=1e-14)
+
+
+def test_amol_ce_weighs_labels_between_center_and_end():
+    loss, plain = (make(name, 5, reduction="none") for name in ("AMOL-CE", "CE"))
+    z, y = torch.zeros(5, 5), torch.arange(5)
+    expected = torch.tensor([1, 1.25, 1, 1.25, 1])  # 1 + (1 − |y − 2|/2)(|y − 2|/2)
+    torch.testing.assert_close(loss(z, y), expected * plain(z, y))
+
+
+def test_proximity_by_hand():
+    # n = 2, 1, 1: prox(0, 0) = −log(1/4), prox(1, 0) = −log(2.5/4), prox(2, 0) = −log(3.5/4) …
+    shares = torch.tensor([[1, 2.5, 3.5], [2, 0.5, 1.5], [3, 1.5, 0.5]]) / 4
+    torch.testing.assert_close(proximity(torch.tensor([2, 1, 1])), -shares.double().log())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_exact_in_float64_whatever_the_logits(name):
+    assert exactness(name, samples=1) < 1e-12
+    assert exactness(name, samples=1, classes=(101,), magnitudes=(30, 1e4)) < 1e-12
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_own_parameters_against_50_digits(name):
+    loss = with_own_parameters(name, reduction="none")
+    z, y = draw(loss, (8,), scale=3)
+    for row, label, value in zip(z, y, loss(z, y), strict=True):
+        exact = float(oracle(name, loss, row, int(label)))
+        assert value.item() == pytest.approx(exact, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_sure_and_right_keeps_its_digits(name):
+    # the smallest loss is that of a tiny rest, which 1 − p would round away
+    loss = make(name, 5)
+    y = 4
+    z = torch.tensor([-21.0, -22, -20, -19, 20], dtype=torch.float64)
+    if loss.num_logits == 4:
+        z = torch.tensor([45.0, 42, 41, 40], dtype=torch.float64)
+    exact = float(oracle(name, loss, z, y))
+    value = loss(z, torch.tensor(y)).item() * (4 if name == "CORN" else 1)  # four tasks entered
+    assert value == pytest.approx(exact, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_gradcheck(name):
+    loss = with_own_parameters(name, weight=torch.linspace(0.5, 2, 5, dtype=torch.float64))
+    z, y = draw(loss, (2, 5), scale=2)
+    assert torch.autograd.gradcheck(lambda v: loss(v, y), z.requires_grad_())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_gradient_at_large_logits_against_50_digits(name):
+    loss = make(name, 4)
+    z, y = draw(loss, (), scale=1500, seed=1)
+    z[0] = z[1] + 2  # two classes near each other, the others far off
+    z.requires_grad_()
+    (gradient,) = torch.autograd.grad(loss.terms(z, y)[0], z)
+    point, h = [mpmath.mpf(v.item()) for v in z], mpmath.mpf(10) ** -15
+    for k, ours in enumerate(gradient.tolist()):
+        with mpmath.workdps(50):
+            steps = [[v + s * h * (i == k) for i, v in enumerate(point)] for s in (1, -1)]
+            up, down = (oracle(name, loss, step, int(y)) for step in steps)
+            assert ours == pytest.approx(float((up - down) / (2 * h)), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_shift_changes_nothing(name):
+    loss = make(name, 6, reduction="none")
+    z, y = draw(loss)
+    if loss.num_logits == 6:
+        torch.testing.assert_close(loss(z + 1000, y), loss(z, y), rtol=1e-11, atol=1e-11)
+    else:  # the binary tasks have an origin
+        assert (loss(z + 1, y) - loss(z, y)).abs().min() > 1e-3
+
+
+def reversed_order(loss, z, y):
+    """The same sample read from the other end of the scale."""
+    z = z.flip(-1) if loss.num_logits == loss.num_classes else -z.flip(-1)
+    return z, loss.num_classes - 1 - y
+
+
+@pytest.mark.parametrize("num_classes", [2, 5, 6])
+@pytest.mark.parametrize("name", [name for name in ALL if name != "CORN"])
+def test_neither_end_of_the_scale_is_preferred(name, num_classes):
+    loss = make(name, num_classes, reduction="none")
+    z, y = draw(loss)
+    torch.testing.assert_close(loss(*reversed_order(loss, z, y)), loss(z, y))
+
+
+@pytest.mark.parametrize("name", ["OLL", "SORD", "KL", "OLL-Castagnos", "CDW-CE", "SLACE", "CORAL"])
+def test_farther_mistake_costs_more(name):
+    loss = make(name, 7, reduction="none")
+    z = 4.0 * torch.eye(7)
+    if name == "CORAL":
+        z = 4.0 * (torch.ones(7, 6).tril(-1) - 0.5)
+    costs = loss(z, torch.zeros(7, dtype=torch.int64))
+    assert (costs.diff() > 0).all()
+
+
+SAME = [
+    ("AMOL", {"alpha": 0.0}, "KL", {}),
+    ("AMOL-asym", {"alpha": 0.0}, "KL", {}),
+    ("AMOL-exp", {"alpha": 0.0}, "KL", {}),
+    ("AMOL-OLL", {"alpha": 0.0}, "OLL", {}),
+    ("AMOL-CE", {"alpha": 0.0}, "CE", {}),
+    ("Focal", {"gamma": 0.0}, "CE", {}),
+    ("SORD", {"sigma": 0.05}, "CE", {}),
+    ("SLACE", {"slope": 800.0}, "CE", {}),
+    ("OLL-Castagnos", {"power": 2.0}, "CDW-CE", {}),
+    ("CDW-CE", {"margin": 1e-13}, "CDW-CE", {}),
+    ("SLACE-prox", {"class_counts": [3] * 5}, "SLACE-prox", {}),
+    ("CE-masked", {}, "CE", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "own", "other", "others"), SAME)
+def test_special_case_is_another_loss(name, own, other, others):
+    ours = LOSSES[name](num_classes=5, reduction="none", **own)
+    theirs = LOSSES[other](num_classes=5, reduction="none", **others)
+    z, y = draw(ours)
+    torch.testing.assert_close(ours(z, y), theirs(z, y), rtol=1e-11, atol=1e-11)
+
+
+def test_two_classes_leave_no_order():
+    z, y = draw(make("CE", 2))
+    expected = make("CE", 2)(z, y)
+    for name in ("OLL", "OLL-Castagnos", "CDW-CE", "AMOL-OLL", "AMOL-CE"):
+        torch.testing.assert_close(make(name, 2)(z, y), expected)
+
+
+def test_margin_forgives_small_probabilities():
+    z = torch.tensor([[0.6, 0.3, 0.1]], dtype=torch.float64).log()
+    loss = LOSSES["CDW-CE"](num_classes=3, margin=0.2)
+    assert loss(z, torch.tensor([0])).item() == pytest.approx(-log(1 - 0.3 + 0.2))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_finite_at_the_largest_logits(name):
+    loss = make(name, 7)
+    for dtype in (torch.float32, torch.float64):
+        z, y = draw(loss, scale=1, dtype=dtype)
+        z = (1e4 * z.sign()).requires_grad_()
+        value = loss(z, y)
+        (gradient,) = torch.autograd.grad(value, z)
+        assert value.isfinite() and gradient.isfinite().all()
+
+
+@pytest.mark.parametrize("name", K_LOGITS)
+@pytest.mark.parametrize("lead", [20.0, 1e4])
+def test_gradient_when_sure_and_wrong(name, lead):
+    z = (lead * F.one_hot(torch.tensor(6), 7)).float().requires_grad_()
+    loss = make(name, 7)
+    (gradient,) = torch.autograd.grad(loss(z, torch.tensor(0)), z)
+    if name in DIVERGENCES:  # bounded, so the pull must fade; the documented limit of reverse KL
+        assert gradient.abs().max() <= 500 * exp(-lead)
+    else:
+        assert gradient[0] < -0.1 and gradient[6] > 0.1
+
+
+def test_divergence_is_bounded():
+    z = 1e4 * F.one_hot(torch.tensor(6), 7).double()
+    value = make("KL", 7)(z, torch.tensor(0)).item()
+    assert value == pytest.approx(18 + log(sum(exp(-(k**2) / 2) for k in range(7))))
+
+
+def test_slace_is_the_same_on_both_sides_of_underflow():
+    loss = make("SLACE", 9, reduction="none")
+    z, y = draw(loss, scale=100)
+    mass, cost = loss._exact["mass"][y], loss._exact["cost"][y]
+    z = z.gather(-1, loss.order[y])
+    odds = (z - z.amax(-1, keepdim=True)).exp()
+    for ours, logs in zip(_scan(odds, mass.clone(), cost), _scan_logs(z, mass, cost), strict=True):
+        torch.testing.assert_close(ours, logs, rtol=1e-11, atol=1e-12)
+
+
+def learned(loss):
+    """Classes that a linear model ends up predicting for samples that tell their class."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(5, loss.num_logits)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(200):
+        optimizer.zero_grad()
+        loss(model(torch.eye(5)), torch.arange(5)).backward()
+        optimizer.step()
+    return loss.predict(model(torch.eye(5))).tolist()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_fits_separable_classes(name):
+    expected = [0, 1, 2, 3, 4]
+    if name == "AMOL-OLL":  # the collapse: (1 − d/4) m is largest one step inward of the label
+        expected = [1, 1, 2, 3, 3]
+    if name == "CE-masked":
+        expected = [0, 1, pytest.approx(2, abs=2), 3, 4]
+    assert learned(make(name, 5)) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    name=st.sampled_from(ALL),
+    num_classes=st.integers(2, 12),
+    leading=st.lists(st.integers(1, 4), max_size=3),
+    dtype=st.sampled_from([torch.float32, torch.float64]),
+    scale=st.floats(0.1, 1e4),
+    seed=st.integers(0, 99),
+)
+def test_any_shape_gives_each_sample_its_own_loss(name, num_classes, leading, dtype, scale, seed):
+    loss = make(name, num_classes, reduction="none")
+    z, y = draw(loss, tuple(leading), scale, dtype, seed)
+    values = loss(z, y)
+    assert values.shape == y.shape and values.dtype == dtype and values.isfinite().all()
+    flat = zip(z.view(-1, loss.num_logits), y.flatten(), strict=True)
+    assert torch.equal(values.flatten(), torch.stack([loss(row, label) for row, label in flat]))
