@@ -315,6 +315,8 @@ def distances_to_paper(rows: pd.DataFrame) -> pd.DataFrame:
             mine = (rows["question"] == choice.question) & (
                 rows["alternative"] == alternative.label
             )
+            if not mine.any():
+                continue
             cells = _cells(rows[mine], alternative.instead)
             cells = cells.loc[cells.index.intersection(paper.index)]
             entry = {
