@@ -174,8 +174,9 @@ for key, number in numbers.items():
 # in QWK and {glue:text}`choices_nearer_chr:d` in CHR_ext. Nearer in both:
 # {glue:text}`choices_nearer_both`. A small advantage decides little, since a few seeds leave much
 # chance in every mean, and the best of many tries partly fits that chance. Where the printed tables
-# have a clear favorite it was taken, otherwise the plainest answer was kept. So the distance of the
-# chosen answers is no independent test of them: some were chosen because they fit.
+# have a clear favorite among the answers that the paper's words allow, it was taken, otherwise the
+# plainest answer was kept. So the distance of the chosen answers is no independent test of them:
+# some were chosen because they fit.
 #
 # ## Finding 1: one split for all seeds?
 #
