@@ -295,6 +295,7 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
                 at[x], at[y], spread[y], spread[x], color=color, marker=marker, ms=9, capsize=3
             )
         ax.margins(0.15, 0.15)
+        ax.locator_params(nbins=5)
         _place_names(ax, inside[x], inside[y])
         beyond = points.drop(inside.index)
         if len(beyond):

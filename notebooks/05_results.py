@@ -214,8 +214,8 @@ for key, number in numbers.items():
 # :name: fig-avgdist
 # :alt: >-
 # :  Mean predicted probability against class, one line a loss, over gray bars that show where the
-# :  samples truly lie, in the two outermost classes on each side. The line of cross-entropy is
-# :  highest around the center class; those of AMOL and AMOL-asym dip there.
+# :  samples truly lie, in the two outermost classes on each side. The line of cross-entropy
+# :  peaks at the center class; those of AMOL and AMOL-asym are lower and flatter there.
 #
 # Mean predicted probability over the extreme test samples, one line a loss, with one standard
 # deviation over seeds. Gray bars: where these samples truly belong. The shaded band is the center

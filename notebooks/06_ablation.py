@@ -121,8 +121,7 @@ for key, method in {
 # {glue:text}`asym_qwk_paper`). Why should charging *fewer* classes lower the rate, as the paper
 # finds? With the symmetric weight the classes just beyond the center are charged nearly as much as
 # the center; with the inward one they are free, so the cheapest way out leads across: mass that
-# would lie in the center can move to the class beyond it ({numref}`fig-avgdist` shows where it
-# lies).
+# would lie in the center can move to the class beyond it.
 #
 # ### Finding 2: shape
 
