@@ -165,18 +165,23 @@ class OrdinalLoss(nn.Module):
             )
 
 
+def _blockwise(work, logits, target, *tables):
+    z, y = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
+    values, gradient = z.new_empty(len(z)), torch.empty_like(z)
+    step = len(z) if torch.compiler.is_compiling() else max(1, BLOCK // z.shape[1])
+    for start in range(0, len(z), step):
+        part = slice(start, start + step)
+        rows = [F.embedding(y[part], table) for table in tables]
+        values[part] = work(gradient[part], z[part], *rows)
+    return values.view_as(target), gradient.view_as(logits)
+
+
 class _GivenGradient(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, work, logits, target, *tables):
-        z, y = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
-        values, gradient = z.new_empty(len(z)), torch.empty_like(z)
-        step = len(z) if torch.compiler.is_compiling() else max(1, BLOCK // z.shape[1])
-        for start in range(0, len(z), step):
-            part = slice(start, start + step)
-            rows = [F.embedding(y[part], table) for table in tables]
-            values[part] = work(gradient[part], z[part], *rows)
-        ctx.save_for_backward(gradient.view_as(logits))
-        return values.view_as(target)
+    def forward(ctx, *arguments):
+        values, gradient = _blockwise(*arguments)
+        ctx.save_for_backward(gradient)
+        return values
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -203,7 +208,9 @@ def with_gradient(work, logits: Tensor, target: Tensor, *tables: Tensor) -> Tens
     -------
     (...) tensor, differentiable once.
     """
-    return _GivenGradient.apply(work, logits, target, *tables)
+    if torch.is_grad_enabled() and logits.requires_grad:
+        return _GivenGradient.apply(work, logits, target, *tables)
+    return _blockwise(work, logits, target, *tables)[0]
 
 
 def _class_weight(weight, num_classes):

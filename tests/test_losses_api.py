@@ -1,0 +1,316 @@
+"""What a training loop relies on: reductions, weights, dtypes, errors, compilation, registry."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss, register_loss
+
+ALL = tuple(LOSSES)
+WEIGHT = torch.tensor([0.5, 2.0, 1.0, 0.0, 3.0])
+CORN_TASKS = torch.tensor([1, 2, 3, 4, 4])  # tasks that a label of 0 … 4 enters
+
+
+def make(name, num_classes=5, **own):
+    return LOSSES[name](num_classes=num_classes, **own)
+
+
+def batch(loss, shape=(30,), dtype=torch.float32, scale=1.0):
+    generator = torch.Generator().manual_seed(3)
+    z = scale * torch.randn(*shape, loss.num_logits, generator=generator)
+    return z.to(dtype), torch.randint(loss.num_classes, shape, generator=generator)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_reductions_agree(name):
+    each, total, mean = (make(name, reduction=r) for r in ("none", "sum", "mean"))
+    z, y = batch(each)
+    assert each(z, y).shape == (30,)
+    torch.testing.assert_close(total(z, y), each(z, y).sum())
+    entries = CORN_TASKS[y].sum() if name == "CORN" else 30
+    torch.testing.assert_close(mean(z, y), each(z, y).sum() / entries)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_class_weights_follow_pytorch(name):
+    plain, weighted = make(name, reduction="none"), make(name, reduction="none", weight=WEIGHT)
+    z, y = batch(plain)
+    torch.testing.assert_close(weighted(z, y), WEIGHT[y] * plain(z, y))
+    share = WEIGHT[y] * (CORN_TASKS[y] if name == "CORN" else 1)
+    expected = weighted(z, y).sum() / share.sum()
+    torch.testing.assert_close(make(name, weight=WEIGHT)(z, y), expected)
+    torch.testing.assert_close(make(name, weight=[10 * w for w in WEIGHT])(z, y), expected)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_cross_entropy_is_pytorchs(weight, reduction):
+    common = {"weight": weight, "reduction": reduction, "ignore_index": 2}
+    loss = make("CE", **common)
+    z, y = batch(loss)
+    torch.testing.assert_close(loss(z, y), F.cross_entropy(z, y, **common))
+
+
+@pytest.mark.parametrize("ignore_index", [-100, 1])
+@pytest.mark.parametrize("name", ALL)
+def test_ignored_targets_are_as_good_as_absent(name, ignore_index):
+    loss = make(name, ignore_index=ignore_index, weight=WEIGHT)
+    z, y = batch(loss)
+    y = y.masked_fill(torch.arange(30) % 3 == 0, ignore_index)
+    kept = y != ignore_index
+    z.requires_grad_()
+    value = loss(z, y)
+    torch.testing.assert_close(value, loss(z[kept], y[kept]))
+    (gradient,) = torch.autograd.grad(value, z)
+    assert (gradient[~kept] == 0).all() and (gradient[kept] != 0).any()
+    each = make(name, ignore_index=ignore_index, reduction="none")(z, y)
+    assert (each[~kept] == 0).all()
+
+
+def test_nothing_to_average_is_an_error_and_an_empty_sum_is_zero():
+    y = torch.full((3,), -100)
+    with pytest.raises(ValueError, match="the mean is undefined: every target is ignored"):
+        make("CE")(torch.zeros(3, 5), y)
+    with pytest.raises(ValueError, match="or has weight 0"):
+        make("CE", weight=WEIGHT)(torch.zeros(3, 5), torch.full((3,), 3))
+    assert make("CE", reduction="sum")(torch.zeros(3, 5), y) == 0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_slice_of_a_stack_has_the_same_bits(name):
+    loss = make(name, 7, weight=torch.linspace(1, 2, 7))
+    for shape in ((5, 128), (3, 37), (6, 1)):
+        z, y = batch(loss, shape, scale=20)
+        z.requires_grad_()
+        values, weights = loss.terms(z, y)
+        (gradient,) = torch.autograd.grad(values.sum(), z)
+        for i in range(shape[0]):
+            alone = z[i].detach().requires_grad_()
+            one, share = loss.terms(alone, y[i])
+            assert torch.equal(one, values[i]) and torch.equal(share, weights[i])
+            assert torch.equal(torch.autograd.grad(one.sum(), alone)[0], gradient[i])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_blocks_of_a_large_batch_change_no_bits(name):
+    loss = make(name, 101, reduction="none")
+    z, y = batch(loss, (1500,))  # three blocks
+    assert torch.equal(loss(z, y)[700:], loss(z[700:], y[700:]))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nan_stays_with_its_sample(name):
+    loss = make(name, reduction="none")
+    z, y = batch(loss)
+    expected = loss(z, y)
+    z[4] = torch.nan
+    values = loss(z, y)
+    assert values[4].isnan()
+    others = torch.arange(30) != 4
+    assert torch.equal(values[others], expected[others])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ALL)
+def test_dtype_comes_back(name, dtype):
+    loss = make(name)
+    z, y = batch(loss, dtype=torch.float64)
+    value = loss(z.to(dtype), y)
+    assert value.dtype == dtype
+    torch.testing.assert_close(value.double(), loss(z, y), rtol=4 * torch.finfo(dtype).eps, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ALL)
+def test_autocast_holds_the_largest_logits(name, dtype):
+    loss = make(name, 7)
+    z, y = batch(loss)
+    z = (1e4 * z.sign()).to(dtype).requires_grad_()
+    with torch.autocast("cpu", dtype=dtype):
+        value = loss(z, y)
+    (gradient,) = torch.autograd.grad(value, z)
+    assert value.dtype == torch.float32 and value.isfinite() and gradient.isfinite().all()
+    assert gradient.dtype == dtype
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_buffers_follow_and_lose_nothing(name):
+    loss = make(name, weight=WEIGHT)
+    z, y = batch(loss, dtype=torch.float64)
+    exact = copy.deepcopy(loss).double()
+    assert all(b.dtype != torch.float32 for b in exact.buffers())
+    back = copy.deepcopy(loss).half().double()
+    assert loss(z, y) == exact(z, y) == back(z, y)
+    assert loss.to("meta").weight.is_meta and all(b.is_meta for b in loss.buffers())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_state_and_pickle_round_trip(name):
+    loss = make(name, weight=WEIGHT)
+    z, y = batch(loss)
+    other = make(name, weight=torch.ones(5))
+    other.load_state_dict(loss.state_dict())
+    assert list(loss.state_dict()) == ["weight"] and not make(name).state_dict()
+    assert other(z, y) == pickle.loads(pickle.dumps(loss))(z, y) == loss(z, y)
+
+
+def test_repr_tells_the_parameters():
+    shown = repr(make("AMOL", alpha=2, sigma=0.5, weight=WEIGHT))
+    assert shown == (
+        "AMOLLoss(num_classes=5, reduction='mean', ignore_index=-100, sigma=0.5, alpha=2.0, "
+        "weight=[0.5, 2.0, 1.0, 0.0, 3.0])"
+    )
+    assert "power=2.0, margin=0.0" in repr(make("CDW-CE"))
+    assert "class_counts=[5, 4, 3, 2, 1]" in repr(make("SLACE-prox", class_counts=[5, 4, 3, 2, 1]))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_compiles_as_one_graph(name):
+    loss = make(name, weight=WEIGHT)
+    z, y = batch(loss)
+    torch.compiler.reset()
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(z, y), loss(z, y))
+    z.requires_grad_()
+    (ours,) = torch.autograd.grad(compiled(z, y), z)
+    torch.testing.assert_close(ours, torch.autograd.grad(loss(z, y), z)[0])
+
+
+BAD_INPUT = [
+    (torch.zeros(3, 5), torch.tensor([0, 5, 9]), r"target\[1\] is 5, labels are 0..4"),
+    (torch.zeros(3, 5), torch.tensor([0, 1, -1]), r"target\[2\] is -1, .* ignore_index=-100"),
+    (torch.zeros(2, 2, 5), torch.tensor([[0, 1], [7, 0]]), r"target\[1, 0\] is 7"),
+    (torch.zeros(5), torch.tensor(5), r"target\[\] is 5"),
+    (torch.zeros(3, 5), torch.tensor([[0], [1], [2]]), r"\(3,\), got \(3, 1\)"),
+    (torch.zeros(3, 4), torch.tensor([0, 1, 2]), r"\(\.\.\., 5\) for num_classes=5, got \(3, 4\)"),
+    (torch.tensor(1.0), torch.tensor(0), r"logits have shape .* got \(\)"),
+    (torch.zeros(0, 5), torch.zeros(0, dtype=torch.int64), "the batch is empty"),
+]
+
+
+@pytest.mark.parametrize(("logits", "target", "message"), BAD_INPUT)
+def test_bad_values_and_shapes_are_refused(logits, target, message):
+    with pytest.raises(ValueError, match=message):
+        make("AMOL")(logits, target)
+
+
+@pytest.mark.parametrize(
+    ("logits", "target", "message"),
+    [
+        (torch.zeros(2, 5), torch.tensor([0.0, 1.0]), "target holds integer labels, got .*float32"),
+        (torch.zeros(2, 5), torch.tensor([True, False]), "target holds integer labels, got .*bool"),
+        (torch.zeros(2, 5).long(), torch.tensor([0, 1]), "logits are floating point, got .*int64"),
+    ],
+)
+def test_bad_types_are_refused(logits, target, message):
+    with pytest.raises(TypeError, match=message):
+        make("AMOL")(logits, target)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32])
+def test_any_integer_type_is_a_label(dtype):
+    loss = make("AMOL")
+    z, y = batch(loss)
+    assert loss(z, y.to(dtype)) == loss(z, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "error", "message"),
+    [
+        ("CE", {"num_classes": 1}, ValueError, "num_classes is at least 2, got 1"),
+        ("CE", {"num_classes": 3.0}, TypeError, "num_classes is an int, got 3.0"),
+        ("CE", {"reduction": "avg"}, ValueError, "one of mean, sum, none, got 'avg'"),
+        ("CE", {"weight": [1.0] * 4}, ValueError, r"weight has shape \(5,\), got \(4,\)"),
+        ("CE", {"weight": [1.0, -1, 1, 1, 1]}, ValueError, "weight is finite, not negative"),
+        ("CE", {"weight": [0.0] * 5}, ValueError, "not all zero"),
+        ("AMOL", {"alpha": -1}, ValueError, "alpha is finite and not negative, got -1"),
+        ("AMOL", {"alpha": "1,5"}, TypeError, "alpha is a number, got '1,5'"),
+        ("AMOL", {"sigma": 0}, ValueError, "sigma is above 0, got 0"),
+        ("SORD", {"sigma": float("inf")}, ValueError, "sigma is finite"),
+        ("CDW-CE", {"power": -1}, ValueError, "power is finite and not negative"),
+        ("CDW-CE", {"margin": -1}, ValueError, "margin is finite and not negative"),
+        ("Focal", {"gamma": -1}, ValueError, "gamma is finite and not negative"),
+        ("SLACE", {"slope": 0}, ValueError, "slope is above 0"),
+        ("SLACE-prox", {"class_counts": [1, 2]}, ValueError, r"5 positive numbers, got \[1, 2\]"),
+        ("SLACE-prox", {"class_counts": [1, 2, 0, 1, 1]}, ValueError, "5 positive numbers"),
+    ],
+)
+def test_bad_parameters_are_refused(name, own, error, message):
+    with pytest.raises(error, match=message):
+        LOSSES[name](**{"num_classes": 5, **own})
+
+
+def test_classes_may_be_counted_by_numpy():
+    assert make("CE", np.int64(5)).num_classes == 5
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_probabilities_and_labels(name):
+    loss = make(name)
+    z, _ = batch(loss, (4, 50), scale=5)  # CORAL's logits in no order
+    p = loss.probabilities(z)
+    assert p.shape == (4, 50, 5) and (p >= 0).all()
+    torch.testing.assert_close(p.sum(-1), torch.ones(4, 50))
+    labels = loss.predict(z)
+    assert labels.dtype == torch.int64 and labels.shape == (4, 50)
+    if loss.num_logits == 5:
+        assert torch.equal(labels, p.argmax(-1))
+        assert loss.predict(torch.tensor([1.0, 2, 0, 2, 2])) == 1  # the first of ties
+    if name == "CE-masked":
+        assert (labels != 2).all() and (p[..., 2] == 0).all() and labels.unique().numel() == 4
+
+
+def test_binary_tasks_by_hand():
+    z = torch.tensor([2.0, 0.0, -1.0, 1.0], dtype=torch.float64)  # σ = .88, .5, .27, .73
+    above = torch.sigmoid(z)
+    coral, corn = make("CORAL"), make("CORN")
+    assert coral.predict(z) == 2  # two tasks above a half, in whatever place
+    falling = torch.tensor([1, above[0], above[1], above[2], above[2], 0], dtype=torch.float64)
+    torch.testing.assert_close(coral.probabilities(z), -falling.diff())
+    assert corn.predict(z) == 1  # .88, then .44
+    passed = torch.cat([torch.ones(1, dtype=torch.float64), above.cumprod(0)])
+    failed = torch.cat([1 - above, torch.ones(1, dtype=torch.float64)])
+    torch.testing.assert_close(corn.probabilities(z), passed * failed)
+
+
+def test_registry_names_all_methods():
+    assert set(PAPER_METHODS) <= set(LOSSES) and len(PAPER_METHODS) == 8
+    assert [n for n, c in LOSSES.items() if c.shared_head] == ["CORAL"]
+    assert [n for n in LOSSES if make(n).num_logits == 4] == ["CORAL", "CORN"]
+
+
+def test_a_function_becomes_a_method():
+    try:
+
+        @register_loss("absolute")
+        def absolute(logits, target, num_classes):
+            """Expected distance from the label."""
+            classes = torch.arange(num_classes)
+            return (logits.softmax(-1) * (classes - target[:, None]).abs()).sum(-1)
+
+        loss = LOSSES["absolute"](num_classes=3, weight=[1.0, 2.0, 3.0])
+        assert isinstance(loss, OrdinalLoss) and loss.__doc__ == "Expected distance from the label."
+        y = torch.tensor([[0, 1], [2, -100]])
+        assert loss(torch.zeros(2, 2, 3), y).item() == pytest.approx((1 + 2 * 2 / 3 + 3) / 6)
+        values, _ = loss.terms(torch.zeros(2, 2, 3), y.clamp(min=0))
+        assert values.shape == (2, 2)
+    finally:
+        LOSSES.pop("absolute", None)
+    with pytest.raises(ValueError, match="'AMOL' comes with the package"):
+        register_loss("AMOL")
+
+
+def test_import_needs_torch_and_numpy_only():
+    code = (
+        "import sys, amol.losses; "
+        "heavy = {'pandas', 'sklearn', 'matplotlib', 'IPython', 'joblib'} & set(sys.modules); "
+        "sys.exit(', '.join(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
