@@ -16,6 +16,7 @@ import pandas as pd
 from IPython.display import SVG
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
@@ -86,22 +87,17 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
     size = 72 * 0.8 * ax.figure.get_size_inches()  # of the axes, about, in points
     ax.autoscale_view()
     dots = size * ax.transAxes.inverted().transform(ax.transData.transform(np.c_[x, y]))
-    taken = [(*(dot - 6), *(dot + 6)) for dot in dots]  # left, bottom, right, top
+    taken = [Bbox([dot - 6, dot + 6]) for dot in dots]
     for name, point, dot in zip(x.index, np.c_[x, y], dots, strict=True):
-        wide = 7.5 * len(name)
         for dx, dy, side in SIDES:
-            left = dot[0] + dx - (wide if side == "right" else 0)
-            box = (left, dot[1] + dy - 7, left + wide, dot[1] + dy + 7)
-            hit = any(
-                box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken
-            )
-            if not hit and left >= 0 and box[2] <= size[0]:
+            left = dot[0] + dx - (7.5 * len(name) if side == "right" else 0)
+            box = Bbox.from_bounds(left, dot[1] + dy - 7, 7.5 * len(name), 14)
+            if not any(map(box.overlaps, taken)) and box.x0 >= 0 and box.x1 <= size[0]:
                 break
         taken.append(box)
-        ax.annotate(
-            name, point, (dx, dy), textcoords="offset points", ha=side, va="center",
-            bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.5},
-        )  # fmt: skip
+        style = {"ha": side, "va": "center", "textcoords": "offset points"}
+        halo = {"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.5}
+        ax.annotate(name, point, (dx, dy), bbox=halo, **style)
 
 
 def weight_curves(frame: pd.DataFrame) -> Figure:
@@ -300,7 +296,7 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
         beyond = points.drop(inside.index)
         if len(beyond):
             text = "; ".join(f"{m} ({p[x]:.2f}, {p[y]:.2f})" for m, p in beyond.iterrows())
-            ax.set_title(f"off the chart: {text}", fontsize=12, color=FAINT)
+            ax.set_title(f"off the chart: {text}", fontsize=12)
         better = {True: "higher is better", False: "lower is better"}
         label = {m: f"{HEADINGS.get(m, m)} ({better[HIGHER_IS_BETTER[m]]})" for m in (x, y)}
         ax.set(xlabel=label[x], ylabel=label[y])
