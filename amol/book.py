@@ -5,17 +5,18 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 
 from amol.execution import NotebookError, run_notebook
 from amol.paths import ROOT, build_dir
+from amol.provenance import commit, processor
 from amol.repository import repository
 
 LIBRARIES = ("torch", "numpy", "pandas", "scikit-learn", "matplotlib", "seaborn", "ipykernel")
@@ -50,22 +51,33 @@ def _execution_key(source: Path) -> str:
     spared = {"cli.py", "execution.py", "book.py", "repository.py"}
     package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.name not in spared]
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
-    return _digest(json.dumps(code), *package, *versions, sys.version)
+    recorded = [path for path in [ROOT / "book" / "recorded"] if path.exists()]
+    return _digest(json.dumps(code), *package, *recorded, *versions, sys.version)
 
 
 def _key_file(copy: Path) -> Path:
     return copy.with_suffix(".key")
 
 
-def _execute_copy(source: Path, copy: Path, key: str) -> float:
-    """Execute one notebook of the book; replaces the copy when all of it went well."""
+def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
+    """Execute one notebook of the book and replace its copy if all went well.
+
+    Returns its name, the seconds it took, and what went wrong.
+    """
+    source, copy, key = job
     start = time.perf_counter()
     partial = build_dir() / "failed" / source.name
-    run_notebook(source, partial, results=build_dir() / "results", cwd=copy.parent)
+    try:
+        run_notebook(source, partial, results=build_dir() / "results", cwd=copy.parent)
+    except NotebookError as error:
+        return source.stem, time.perf_counter() - start, str(error)
     _key_file(copy).unlink(missing_ok=True)
     partial.replace(copy)
+    seconds = time.perf_counter() - start
+    told = {"seconds": round(seconds, 1), "hardware": processor(), "commit": commit(ROOT)}
+    copy.with_suffix(".json").write_text(json.dumps(told))
     _key_file(copy).write_text(key)
-    return time.perf_counter() - start
+    return source.stem, seconds, ""
 
 
 def execute_book(workers: int = 2) -> None:
@@ -76,27 +88,49 @@ def execute_book(workers: int = 2) -> None:
     NotebookError
         After all others had their turn; names every notebook that failed.
     """
-    stale = {}
+    stale = []
     for source in book_notebooks():
         copy = build_dir() / "executed" / source.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         key = _execution_key(source)
         fresh = copy.exists() and _key_file(copy).exists() and _key_file(copy).read_text() == key
         if not (fresh and (build_dir() / "results").exists()):
-            stale[source] = (copy, key)
+            stale.append((source, copy, key))
     print(f"notebooks: {len(stale)} to execute, {len(book_notebooks()) - len(stale)} unchanged")
+    if not stale:
+        return
     failures = []
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        jobs = {pool.submit(_execute_copy, source, *rest): source for source, rest in stale.items()}
-        for number, job in enumerate(as_completed(jobs), start=1):
-            name = jobs[job].stem
-            try:
-                print(f"  [{number}/{len(jobs)}] {name}  {job.result():.1f} s", flush=True)
-            except NotebookError as error:
-                print(f"  [{number}/{len(jobs)}] {name}  failed", flush=True)
-                failures.append(str(error))
+    # workers leave Ctrl-C to this process, which ends them and, with them, their kernels
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    with get_context("spawn").Pool(workers, signal.signal, ignore) as pool:
+        for number, done in enumerate(pool.imap_unordered(_execute_copy, stale), start=1):
+            name, seconds, error = done
+            print(
+                f"  [{number}/{len(stale)}] {name}  {'failed' if error else f'{seconds:.1f} s'}",
+                flush=True,
+            )
+            failures += [error] if error else []
     if failures:
         raise NotebookError("\n".join(failures))
+
+
+def list_executions(training: float) -> None:
+    """Write ``results/executions.md``: how long each page took, where, at which commit.
+
+    Parameters
+    ----------
+    training : float
+        Seconds that training the default study took, for the last row.
+    """
+    rows = []
+    for source in book_notebooks():
+        copy = build_dir() / "executed" / source.relative_to(ROOT)
+        told = json.loads(copy.with_suffix(".json").read_text())
+        page = f"{{doc}}`../{source.relative_to(ROOT).with_suffix('')}`"
+        rows.append(f"| {page} | {told['seconds']:.1f} | {told['hardware']} | {told['commit']} |")
+    rows.append(f"| training of the default study | {training:.0f} | {processor()} | {commit(ROOT)} |")
+    head = ["| page | seconds | hardware | commit |", "|:--|--:|:--|:--|"]
+    (build_dir() / "results" / "executions.md").write_text("\n".join([*head, *rows, ""]))
 
 
 def render_book() -> Path:

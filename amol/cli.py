@@ -1,6 +1,7 @@
 """Command line of the companion: ``amol build | run | study | check | fork``."""
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ STUDY_OPTIONS = {
 def main(argv: list[str] | None = None) -> int:
     """Run one command; give its exit code."""
     arguments = _parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that workers are ended too
     try:
         return arguments.command(arguments) or 0
     except KeyboardInterrupt:
@@ -76,7 +78,7 @@ def _fail(error: Exception) -> SystemExit:
 
 def _build(arguments: argparse.Namespace) -> None:
     import amol.choices  # noqa: F401  (registers the losses of the alternatives)
-    from amol.book import execute_book, render_book
+    from amol.book import execute_book, list_executions, render_book
     from amol.execution import NotebookError
     from amol.ledger import ledger
     from amol.paths import build_dir
@@ -98,6 +100,7 @@ def _build(arguments: argparse.Namespace) -> None:
     ledger(runs).to_csv(results / "ledger.csv", index=False)
     try:
         execute_book(arguments.workers)
+        list_executions(runs.attrs["seconds"])
         page = render_book()
     except (NotebookError, RuntimeError) as error:
         raise _fail(error) from None

@@ -175,6 +175,7 @@ def run_notebook(
     profile.mkdir(parents=True, exist_ok=True)
     before = dict(os.environ)
     os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=str(profile))
+    os.environ["OMP_NUM_THREADS"] = "1"  # equal bits; pages side by side don't stall each other
     os.environ.update({"AMOL_RESULTS": str(results.resolve())} if results else {})
     try:
         papermill.execute_notebook(

@@ -35,8 +35,10 @@ def _oracle(name, loss, z, y):
         return mpmath.fsum(_softplus(-v if y > k else v) for k, v in enumerate(z) if k <= y)
 
     def log_p(*inside):  # log of the probability of a set of classes
-        rest = [z[k] for k in classes if k not in inside]
-        return -_softplus(_log_sum(rest) - _log_sum([z[k] for k in inside])) if rest else mpf(0)
+        rest = set(classes).difference(inside)
+        if not rest:
+            return mpf(0)
+        return -_softplus(_log_sum([z[k] for k in rest]) - _log_sum([z[k] for k in inside]))
 
     def others(k):
         return [j for j in classes if j != k]

@@ -18,7 +18,7 @@
 
 # %% tags=["parameters"]
 method: str = "AMOL"  # loss to train with, a key of LOSSES with logits for all classes
-epochs: int = 30  # passes over the training part, at least 1
+epochs: int = 20  # passes over the training part, at least 1
 
 # %% [markdown]
 # ## Pick a loss
@@ -100,12 +100,13 @@ class Net(torch.nn.Sequential):
 
 network = skorch.NeuralNetClassifier(
     Net, criterion=AMOLLoss, criterion__num_classes=7, classes=list(range(7)),
-    optimizer=torch.optim.Adam, lr=1e-3, max_epochs=min(epochs, 10), train_split=None, verbose=0,
+    optimizer=torch.optim.Adam, lr=1e-3, max_epochs=min(epochs, 6), batch_size=256,
+    train_split=None, verbose=0,
 )  # fmt: skip
 search = GridSearchCV(
     make_pipeline(StandardScaler(), network),
     {"neuralnetclassifier__criterion__alpha": [0.5, 1.0, 2.0]},
-    scoring=scorers(7)["QWK"], cv=3,
+    scoring=scorers(7)["QWK"], cv=2,
 )  # fmt: skip
 torch.manual_seed(0)
 search.fit(wine.X[train].astype("float32"), wine.y[train])

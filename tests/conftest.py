@@ -113,17 +113,18 @@ class Book:
     def write(self, name: str, text: str) -> Path:
         return write_pair(self.root / "notebooks", name, text)
 
-    def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    def _how(self, **environment: str) -> dict:
         variables = {**os.environ, "AMOL_HOME": str(self.root), "OMP_NUM_THREADS": "1"}
         for name in ("AMOL_REPOSITORY_URL", "GITHUB_REPOSITORY"):
             variables.pop(name, None)
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.root,
-            env=variables | environment,
-            capture_output=True,
-            text=True,
-        )
+        return {"cwd": self.root, "env": variables | environment, "text": True}
+
+    def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, capture_output=True, **self._how(**environment))
+
+    def start(self) -> subprocess.Popen:
+        return subprocess.Popen([sys.executable, "-c", BUILD], **self._how())
 
     def build(self, **environment: str) -> subprocess.CompletedProcess:
         # the study has tests of its own; here only what `amol build` does after it

@@ -3,9 +3,12 @@
 import itertools
 import json
 import re
+import signal
 import subprocess
+import time
 import tomllib
 
+import psutil
 import pytest
 import yaml
 from conftest import FIRST, ROOT, SECOND
@@ -17,6 +20,13 @@ from amol.repository import repository
 
 def plain(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
+
+
+def wait_until(holds, seconds=60):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.2)
 
 
 @pytest.mark.slow
@@ -66,6 +76,23 @@ def test_a_failing_notebook_is_named_and_the_last_good_book_stays(built):
     assert mended.returncode == 0
     assert "0 to execute, 2 unchanged" in mended.stdout  # the other one had been kept
     assert ">changed" in built.page("notebooks/02_second")
+
+
+@pytest.mark.slow
+def test_stopping_ends_the_kernels_and_keeps_what_was_done(built):
+    report = built.root / "kernel.pid"
+    sleep = (
+        f"import os, pathlib, time\npathlib.Path({str(report)!r}).write_text(str(os.getpid()))\n"
+    )
+    built.write("02_second", SECOND.replace('print("second")', f"{sleep}time.sleep(99)"))
+    process = built.start()
+    wait_until(lambda: report.exists() and report.read_text())
+    kernel = psutil.Process(int(report.read_text()))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) != 0
+    wait_until(lambda: not kernel.is_running() or kernel.status() == psutil.STATUS_ZOMBIE)
+    assert (built.root / "build/executed/notebooks/01_first.key").exists()
+    assert "Table 1" in built.page("notebooks/01_first")
 
 
 @pytest.mark.slow

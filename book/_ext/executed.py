@@ -20,16 +20,18 @@ logger = logging.getLogger(__name__)
 HIDING = {"remove-cell", "remove-input", "hide-cell", "show-input"}
 UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
 
-# Scripts of the theme that the book doesn't need: Thebe asks a foreign server for its code, and
-# Font Awesome's script weighs more than a page (custom.css draws the icons from the fonts).
+# Parts of the pages that the book does without: Thebe asks a foreign server for its code, and Font
+# Awesome's script weighs more than a page (custom.css draws the icons from the fonts).
 LEFT_OUT = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>'
     r"|<script>kernelName = .*?</script>"
     r"|<script>const THEBE_JS_URL.*?</script>"
     r"|<script[^>]*(?:sphinx-thebe|fontawesome)[^>]*></script>"
-    r"|<link[^>]*sphinx-thebe\.css[^>]*/>",
+    r"|<link[^>]*sphinx-thebe\.css[^>]*/>"
+    r'| role="list"(?= class="citation-list")',  # its children are no list items
     re.DOTALL,
 )
+MATHJAX = re.compile(r"<script>window\.MathJax.*?</script>|<script[^>]*mathjax[^>]*></script>")
 
 
 def executed_copy(app, source: Path) -> Path:
@@ -145,11 +147,13 @@ def finish(app, exception) -> None:
         return
     site = Path(app.outdir)
     copy_results(app, site)
-    for pattern in ("*.map", "*thebe*", "fontawesome.js*"):
+    for pattern in ("*.map", "*thebe*", "fontawesome.js*", "*webpack-macros.html"):
         for useless in (site / "_static").rglob(pattern):
             useless.unlink()
     for page in site.rglob("*.html"):
         html = LEFT_OUT.sub("", page.read_text(encoding="utf-8"))
+        if 'class="math' not in html:
+            html = MATHJAX.sub("", html)
         page.write_text(html, encoding="utf-8")
         for link in re.findall(r'href="((?:\.\./)*results/[^"#]+)"', html):
             if not (page.parent / link).exists():
