@@ -200,7 +200,8 @@ def marks(
             ax.tick_params(labelleft=place % across == 0)
             if log:
                 ax.set_xscale("log")
-                ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 3)))
+                steps = (1, 3) if band["max"].max() < 30 * band["min"].min() else (1,)
+                ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=steps))
                 ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}".lstrip("0"))
                 ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
         figure.supxlabel(xlabel, fontsize=STYLE["axes.labelsize"])
