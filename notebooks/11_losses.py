@@ -58,7 +58,7 @@ best = validation.loc[validation.groupby(["dataset", "method"])["validation_QWK"
 tuned = rows.merge(best, on=keys)
 kept = ("CE", "OLL", "SORD", "KL", "AMOL", "AMOL-asym")
 live = run_study(StudySettings(methods=kept), progress=False)
-everything = pd.concat([live, tuned], ignore_index=True)
+everything = pd.concat([live, tuned.drop(columns=["parameter", "value"])], ignore_index=True)
 
 # %% tags=["remove-output"]
 chosen = best.pivot(index="method", columns="dataset", values="value")
