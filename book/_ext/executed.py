@@ -157,7 +157,11 @@ def finish(app, exception) -> None:
         page.write_text(html, encoding="utf-8")
         for link in re.findall(r'href="((?:\.\./)*results/[^"#]+)"', html):
             if not (page.parent / link).exists():
-                logger.warning("nothing to download at %s", link, location=page.stem)
+                logger.warning(
+                    "nothing to download at %s",
+                    link,
+                    location=str(page.relative_to(site).with_suffix("")),
+                )
 
 
 def setup(app):

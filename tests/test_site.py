@@ -1,0 +1,205 @@
+"""The built book as a reader's browser sees it; `make book` comes first."""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin
+
+import pytest
+from conftest import ROOT
+
+SITE = ROOT / "_build" / "html"
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+PAGES = sorted(str(page.relative_to(SITE)) for page in SITE.glob("[!_]*/*.html"))
+VIEWS = [(1400, "light"), (400, "light"), (1400, "dark"), (400, "dark")]
+
+pytestmark = [
+    pytest.mark.book,
+    pytest.mark.skipif(not PAGES, reason="no book in _build/html: run `make book`"),
+    pytest.mark.skipif(
+        not CHROMIUM, reason="no Chromium: install Debian's `chromium` or set CHROMIUM=/its/path"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def address():
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(SITE))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield started
+        started.close()
+
+
+class Visit:
+    """A page in a fresh window, with all that went wrong on it and all that it fetched."""
+
+    def __init__(self, browser, address, width=1400, scheme="light"):
+        self.address, self.faults, self.weight = address, [], 0
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        self.page = context.new_page()
+        self.page.set_default_timeout(120_000)
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        self.page.on("request", self._request)
+        self.page.on("response", self._response)
+
+    def _console(self, message):
+        if message.type in ("error", "warning"):
+            self.faults.append(f"console: {message.text}")
+
+    def _request(self, request):
+        if not request.url.startswith((self.address, "data:", "blob:")):
+            self.faults.append(f"outside request: {request.url}")
+
+    def _response(self, response):
+        if response.status >= 400:
+            self.faults.append(f"{response.status}: {response.url}")
+        file = SITE / unquote(urldefrag(response.url)[0][len(self.address) :].partition("?")[0])
+        self.weight += file.stat().st_size if file.is_file() else 0
+
+    def open(self, name):
+        self.page.goto(self.address + name)
+        self.page.wait_for_load_state("networkidle")
+        if self.page.locator(".math").count():
+            self.page.wait_for_function("!document.querySelector('.math:not(:has(mjx-container))')")
+        return self.page
+
+    def close(self):
+        self.page.context.close()
+
+
+@pytest.fixture
+def visit(browser, address):
+    visits = []
+
+    def start(*view):
+        visits.append(Visit(browser, address, *view))
+        return visits[-1]
+
+    yield start
+    for each in visits:
+        each.close()
+
+
+WIDER = """() => [...document.querySelectorAll('body *')]
+  .filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+  .map(e => e.tagName + '.' + e.className).slice(0, 5)"""
+BARE_IMAGES = """() => [...document.images]
+  .filter(i => !i.closest('.header-article-items') && !(i.alt || '').trim() || !i.naturalWidth)
+  .map(i => i.src)"""
+BLANK_ICONS = """() => [...document.querySelectorAll('.fas, .fa-solid, .fab, .fa-brands')]
+  .filter(i => ['none', ''].includes(getComputedStyle(i, '::before').content))
+  .map(i => i.className)"""
+
+
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_pages_are_sound(visit, width, scheme):
+    seen = visit(width, scheme)
+    for name in PAGES:
+        page = seen.open(name)
+        assert not seen.faults, (name, seen.faults)
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert not wide, (name, page.evaluate(WIDER))
+        assert page.evaluate(BARE_IMAGES) == [], name
+        assert page.evaluate(BLANK_ICONS) == [], name
+        assert page.locator("mjx-merror").count() == 0, name
+        assert page.locator(".bd-article h1").count() == 1, name
+        assert page.locator("html").get_attribute("data-theme") == scheme, name
+
+
+def test_links_and_anchors_resolve(visit):
+    seen = visit()
+    anchors, links = {}, []
+    for name in ["index.html", "search.html", "genindex.html", *PAGES]:
+        page = seen.page if name == "index.html" else seen.open(name)
+        if name == "index.html":
+            page.goto(seen.address + name)
+            page.wait_for_url("**/book/index.html")
+            continue
+        found = "e => e.map(a => a.getAttribute('href'))"
+        links += [(name, href) for href in page.eval_on_selector_all("a[href]", found)]
+        anchors[name] = set(page.eval_on_selector_all("[id]", "e => e.map(a => a.id)"))
+    for name, href in links:
+        path, anchor = urldefrag(urljoin(seen.address + name, href))
+        if path.startswith(seen.address):
+            target = unquote(path[len(seen.address) :]) or "index.html"
+            assert (SITE / target).is_file(), (name, href)
+            assert not anchor or anchor in anchors.get(target, {anchor}), (name, href)
+
+
+def test_search_finds_hedging(visit):
+    seen = visit()
+    seen.open("search.html?q=hedging")
+    seen.page.wait_for_selector("#search-results li a")
+    assert seen.page.locator("#search-results li").count() >= 3
+    assert not seen.faults
+
+
+def test_code_unfolds_and_downloads_download(visit):
+    seen = visit()
+    page = seen.open(next(name for name in PAGES if "05_results" in name))
+    code = page.locator("details.hide .cell_input").first
+    assert not code.is_visible()
+    page.locator("details.hide summary").first.click()
+    assert code.is_visible()
+    for link in page.locator("a[download]").all():
+        with page.expect_download() as started:
+            link.click()
+        file = Path(started.value.path())
+        assert file.stat().st_size > 20, link.get_attribute("href")
+
+
+def test_works_from_the_folder(browser):
+    page = browser.new_context().new_page()
+    page.set_default_timeout(120_000)
+    faults = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("requestfailed", lambda request: faults.append(request.url))
+    for name in PAGES:
+        page.goto((SITE / name).as_uri())
+        page.wait_for_load_state("networkidle")
+        assert faults == [], name
+    page.context.close()
+
+
+def test_pages_are_light(visit):
+    for name in PAGES:
+        seen = visit()
+        seen.open(name)
+        limit = 1.0 if name == "book/index.html" else 3.0
+        assert seen.weight < limit * 1e6, (name, seen.weight)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible(visit, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    seen = visit(1400, scheme)
+    serious = [
+        (name, found["id"], [node["html"][:200] for node in found["nodes"]][:3])
+        for name in PAGES
+        for found in Axe().run(seen.open(name)).response["violations"]
+        if found["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
