@@ -128,7 +128,8 @@ def list_executions(training: float) -> None:
         told = json.loads(copy.with_suffix(".json").read_text())
         page = f"{{doc}}`../{source.relative_to(ROOT).with_suffix('')}`"
         rows.append(f"| {page} | {told['seconds']:.1f} | {told['hardware']} | {told['commit']} |")
-    rows.append(f"| training of the default study | {training:.0f} | {processor()} | {commit(ROOT)} |")
+    made = f"{training:.0f} | {processor()} | {commit(ROOT)}"
+    rows.append(f"| training of the default study | {made} |")
     head = ["| page | seconds | hardware | commit |", "|:--|--:|:--|:--|"]
     (build_dir() / "results" / "executions.md").write_text("\n".join([*head, *rows, ""]))
 
