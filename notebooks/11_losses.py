@@ -96,23 +96,11 @@ def everywhere(label, metric):
 
 # %% tags=["remove-output"]
 glue("tab-all-qwk", everywhere("tab-all-qwk", "QWK"))
-
-# %% tags=["remove-output"]
 glue("tab-all-chr-ext", everywhere("tab-all-chr-ext", "CHR_ext"))
-
-# %% tags=["remove-output"]
 glue("tab-all-mae", everywhere("tab-all-mae", "MAE"))
-
-# %% tags=["remove-output"]
 glue("tab-all-amae", everywhere("tab-all-amae", "AMAE"))
-
-# %% tags=["remove-output"]
 glue("tab-all-accuracy", everywhere("tab-all-accuracy", "accuracy"))
-
-# %% tags=["remove-output"]
 glue("tab-all-rps", everywhere("tab-all-rps", "RPS"))
-
-# %% tags=["remove-output"]
 glue("tab-all-center-rate", everywhere("tab-all-center-rate", "center_rate"))
 
 # %% tags=["remove-cell"]
@@ -207,7 +195,7 @@ yes = {True: "yes", False: "no"}
 measured = conformance(list(FORMULAS))
 cells = pd.DataFrame({
     "Loss": measured["loss"],
-    "Formula": measured["formula"],
+    "Formula": measured["formula"].str.replace("|", r"\vert "),
     "Source": measured["source"].map("{{cite:p}}`{}`".format),
     "Exactness": measured["exactness"].map("{:.0e}".format),
     "Stable to": measured["stable_to"],

@@ -86,26 +86,12 @@ def listed(label, kind, verdict):
 
 # %% tags=["remove-output"]
 glue("tab-claims-failed", listed("tab-claims-failed", "claim", "not reproduced"))
-
-# %% tags=["remove-output"]
 glue("tab-numbers-failed", listed("tab-numbers-failed", "number", "not reproduced"))
-
-# %% tags=["remove-output"]
 glue("tab-claims-direction", listed("tab-claims-direction", "claim", "direction only"))
-
-# %% tags=["remove-output"]
 glue("tab-numbers-direction", listed("tab-numbers-direction", "number", "direction only"))
-
-# %% tags=["remove-output"]
 glue("tab-claims-untested", listed("tab-claims-untested", "claim", "cannot be tested"))
-
-# %% tags=["remove-output"]
 glue("tab-numbers-untested", listed("tab-numbers-untested", "number", "cannot be tested"))
-
-# %% tags=["remove-output"]
 glue("tab-claims-held", listed("tab-claims-held", "claim", "reproduced"))
-
-# %% tags=["remove-output"]
 glue("tab-numbers-held", listed("tab-numbers-held", "number", "reproduced"))
 
 # %% tags=["remove-cell"]
