@@ -122,8 +122,9 @@ glue("fig-weight", figures.save("fig-weight", figure, weights))
 # :  to the other end and flat at 1 for the center label. In the lower one, for AMOL-asym, each
 # :  tent keeps only the slope between the true label and the center.
 #
-# The weight $m(k, y)$ of {eq}`eq-weight` for three true labels $y$. Above, AMOL's weight acts on
-# both sides of the center. Below, AMOL-asym's acts only between the label and the center.
+# The weight $m(k, y)$ of {eq}`eq-weight` for three true labels $y$ (the paper's Figure 1). Above,
+# AMOL's weight acts on both sides of the center. Below, AMOL-asym's acts only between the label and
+# the center.
 # Download: <a href="../results/figures/fig-weight.svg" download>SVG</a>,
 # <a href="../results/figures/fig-weight.pdf" download>PDF</a>,
 # <a href="../results/figures/fig-weight.csv" download>CSV</a>.

@@ -72,7 +72,9 @@ for name, data in loaded.items():
                   "N, paper": paper_n, "Features": data.X.shape[1],
                   "Source": data.source}  # fmt: skip
 cells = pd.DataFrame(rows).T.rename_axis("Data set")
-caption = "The data sets, ours beside the paper's: classes $K$, samples $N$, features, source."
+caption = (
+    "The data sets, ours beside the paper's Table 1: classes $K$, samples $N$, features, source."
+)
 glue("tab-datasets", tables.publish("tab-datasets", caption, cells))
 
 # %% [markdown]
@@ -164,7 +166,7 @@ glue("tab-extremes", tables.publish("tab-extremes", caption, cells))
 # %%
 train = settings.protocol
 stated = {
-    "Split": ("60/20/20, stratified by label", "The paper's Section 4.1"),
+    "Parts": ("60/20/20, stratified by label", "The paper's Section 4.1"),
     "Features": ("standardized", "The paper; on the training part, so that no test value leaks"),
     "Network": (f"{train.layers} hidden layers of {train.hidden}, ReLU",
                 "The paper says “2-layer MLP”"),

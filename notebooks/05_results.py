@@ -70,7 +70,9 @@ main = summary if main.empty else main
 
 # %% tags=["remove-output"]
 agreement = main[main["metric"] == "QWK"]
-table = tables.publish_comparison("tab-qwk", "QWK (higher is better)", agreement)
+table = tables.publish_comparison(
+    "tab-qwk", "QWK (higher is better), the paper's Table 2", agreement
+)
 glue("tab-qwk", table)
 
 # %% tags=["remove-cell"]
@@ -121,7 +123,9 @@ for key, word in words.items():
 
 # %% tags=["remove-output"]
 hedging = main[main["metric"] == "CHR_ext"]
-table = tables.publish_comparison("tab-chr", "CHR_ext (lower is better)", hedging)
+table = tables.publish_comparison(
+    "tab-chr", "CHR_ext (lower is better), the paper's Table 3", hedging
+)
 glue("tab-chr", table)
 
 # %% tags=["remove-cell"]
@@ -167,10 +171,10 @@ glue("fig-chrext", figures.save("fig-chrext", figure, all_rates))
 # :  means with error bars, ticks the paper's means. On most panels AMOL and AMOL-asym lie left of
 # :  cross-entropy, and AMOL-OLL furthest right.
 #
-# CHR_ext of every loss: dot and bar are our mean and one standard deviation over seeds on either
-# side, the tick is the paper's mean where it prints one. The bars show the spread over random
-# starts on one fixed split, not the uncertainty about new data. †Wine Red has next to no samples in
-# its outermost classes.
+# CHR_ext of every loss (the paper's Figure 3): dot and bar are our mean and one standard deviation
+# over seeds on either side, the tick is the paper's mean where it prints one. The bars show the
+# spread over random starts on one fixed split, not the uncertainty about new data. †Wine Red has
+# next to no samples in its outermost classes.
 # Download: <a href="../results/figures/fig-chrext.svg" download>SVG</a>,
 # <a href="../results/figures/fig-chrext.pdf" download>PDF</a>,
 # <a href="../results/figures/fig-chrext.csv" download>CSV</a>.
@@ -217,9 +221,9 @@ for key, number in numbers.items():
 # :  samples truly lie, in the two outermost classes on each side. The line of cross-entropy
 # :  peaks at the center class; those of AMOL and AMOL-asym are lower and flatter there.
 #
-# Mean predicted probability over the extreme test samples, one line a loss, with one standard
-# deviation over seeds. Gray bars: where these samples truly belong. The shaded band is the center
-# class.
+# Mean predicted probability over the extreme test samples (the paper's Figure 2), one line a loss,
+# with one standard deviation over seeds. Gray bars: where these samples truly belong. The shaded
+# band is the center class.
 # Download: <a href="../results/figures/fig-avgdist.svg" download>SVG</a>,
 # <a href="../results/figures/fig-avgdist.pdf" download>PDF</a>,
 # <a href="../results/figures/fig-avgdist.csv" download>CSV</a>.

@@ -35,6 +35,8 @@ split_seed: int = 42  # seed of the split into training, validation and test par
 epochs: int = 200  # most epochs a network may train
 
 # %%
+import re
+
 import numpy as np
 import pandas as pd
 from myst_nb import glue
@@ -135,7 +137,8 @@ for name in ("ce-hedges", "best-or-tied-qwk", "lower-chr-ext", "asym-eliminates"
              "best-of-any"):  # fmt: skip
     key = name.replace("-", "_")
     glue(f"verdict_{key}", claims.loc[name, "verdict"], display=False)
-    glue(f"reason_{key}", claims.loc[name, "reason"], display=False)
+    reason = re.sub(r"-(?=\d)", "−", claims.loc[name, "reason"])
+    glue(f"reason_{key}", reason, display=False)
 
 # %% [markdown]
 # - **Cross-entropy hedges**: {glue:text}`verdict_ce_hedges`
