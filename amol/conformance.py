@@ -190,7 +190,7 @@ def conformance(names=None) -> pd.DataFrame:
     hold, `accepts` lists bad input that passes silently.
     """
     rows = []
-    for name in LOSSES if names is None else names:
+    for name in FORMULAS if names is None else names:
         formula, source = FORMULAS.get(name, ("", ""))
         made = _ours(name)
         row = Candidate(name, "amol", lambda w, name=name: _ours(name, w), made).measure()
@@ -267,8 +267,8 @@ def speed(repeats: int = 30, samples: int = 4096, classes=(7, 101)) -> pd.DataFr
     for num_classes in classes:
         z = torch.randn(samples, num_classes, requires_grad=True)
         y = torch.randint(num_classes, (samples,))
-        for name, cls in LOSSES.items():
-            loss = cls(num_classes=num_classes)
+        for name in FORMULAS:
+            loss = LOSSES[name](num_classes=num_classes)
             if loss.num_logits != num_classes:
                 continue
             times = [[_seconds(f, z, y) for f in (loss, F.cross_entropy)] for _ in range(repeats)]

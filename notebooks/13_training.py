@@ -98,6 +98,7 @@ class Net(torch.nn.Sequential):
         super().__init__(*layers)
 
 
+# %% tags=["show-input"]
 network = skorch.NeuralNetClassifier(
     Net, criterion=AMOLLoss, criterion__num_classes=7, classes=list(range(7)),
     optimizer=torch.optim.Adam, lr=1e-3, max_epochs=min(epochs, 6), batch_size=256,

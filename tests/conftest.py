@@ -124,7 +124,9 @@ class Book:
         return subprocess.run(command, capture_output=True, **self._how(**environment))
 
     def start(self) -> subprocess.Popen:
-        return subprocess.Popen([sys.executable, "-c", BUILD], **self._how())
+        # Ctrl-C works even where the tests themselves were started with it ignored
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        return subprocess.Popen([sys.executable, "-c", heed + BUILD], **self._how())
 
     def build(self, **environment: str) -> subprocess.CompletedProcess:
         # the study has tests of its own; here only what `amol build` does after it

