@@ -21,7 +21,7 @@ HIDING = {"remove-cell", "remove-input", "hide-cell", "show-input"}
 UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
 
 # Parts of the pages that the book does without: Thebe asks a foreign server for its code, and Font
-# Awesome's script weighs more than a page (custom.css draws the icons from the fonts).
+# Awesome's script weighs more than a page (the theme's style sheet draws the icons by itself).
 LEFT_OUT = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>'
     r"|<script>kernelName = .*?</script>"
@@ -31,6 +31,7 @@ LEFT_OUT = re.compile(
     r'| role="list"(?= class="citation-list")',  # its children are no list items
     re.DOTALL,
 )
+ICON_RULE = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{[^}]*\}")
 MATHJAX = re.compile(r"<script>window\.MathJax.*?</script>|<script[^>]*mathjax[^>]*></script>")
 
 
@@ -141,6 +142,18 @@ def copy_results(app, site: Path) -> None:
     shutil.copytree(mathjax / fonts, target / fonts, dirs_exist_ok=True)
 
 
+def drop_unused_icons(site: Path) -> None:
+    """Leave the rules of some 1,900 icons that no page shows out of the theme's style sheet."""
+    pages = [*site.rglob("*.html"), *site.rglob("*.js")]
+    shown = set(re.findall(r"fa-[\w-]+", " ".join(p.read_text(encoding="utf-8") for p in pages)))
+
+    def kept(rule: re.Match) -> str:
+        return rule[0] if shown & set(re.findall(r"fa-[\w-]+", rule[0])) else ""
+
+    sheet = site / "_static" / "styles" / "pydata-sphinx-theme.css"
+    sheet.write_text(ICON_RULE.sub(kept, sheet.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def finish(app, exception) -> None:
     """Complete the site, take out what it doesn't need, and check the download links."""
     if exception or app.builder.name != "html":
@@ -150,6 +163,7 @@ def finish(app, exception) -> None:
     for pattern in ("*.map", "*thebe*", "fontawesome.js*", "*webpack-macros.html"):
         for useless in (site / "_static").rglob(pattern):
             useless.unlink()
+    drop_unused_icons(site)
     for page in site.rglob("*.html"):
         html = LEFT_OUT.sub("", page.read_text(encoding="utf-8"))
         if 'class="math' not in html:
