@@ -1,4 +1,5 @@
 # make book       train, execute and render the companion into _build/html
+# make pdf        print it, with Chromium, to _build/amol.pdf
 # make test       run the tests
 # make test-book  look at the built book in a browser
 # make lint       check style
@@ -11,10 +12,13 @@ BIN := .venv/bin/python
 INSTALLED := .venv/installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: book test test-book lint lock linkcheck clean
+.PHONY: book pdf test test-book lint lock linkcheck clean
 
 book: $(INSTALLED)
 	$(BIN) -m amol build
+
+pdf: book
+	$(BIN) -m amol pdf
 
 test: $(INSTALLED)
 	$(BIN) -m pytest -m "not book"

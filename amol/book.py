@@ -48,7 +48,7 @@ def _execution_key(source: Path) -> str:
     """What an executed copy rests on: its code, the package and the libraries."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    spared = {"cli.py", "execution.py", "book.py", "repository.py"}
+    spared = {"cli.py", "execution.py", "book.py", "pdf.py", "repository.py"}
     package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.name not in spared]
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
     recorded = [path for path in [ROOT / "book" / "recorded"] if path.exists()]

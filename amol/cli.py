@@ -1,4 +1,4 @@
-"""Command line of the companion: ``amol build | run | study | check | fork``."""
+"""Command line of the companion: ``amol build | pdf | run | study | check | fork``."""
 
 import argparse
 import signal
@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     build = command("build", _build, "Train and execute what changed, render the book.")
+    command("pdf", _pdf, "Print the built book to _build/amol.pdf.")
     run = command("run", _run, "Execute one notebook, with parameters of your own.")
     study = command("study", _study, "Train a grid of data sets, methods and seeds; print means.")
     command("check", _check, "Print each published claim with its verdict; fail on a surprise.")
@@ -105,6 +106,18 @@ def _build(arguments: argparse.Namespace) -> None:
     except (NotebookError, RuntimeError) as error:
         raise _fail(error) from None
     print(f"open {page}")
+
+
+def _pdf(arguments: argparse.Namespace) -> None:
+    from amol.paths import ROOT
+    from amol.pdf import write_pdf
+
+    target = ROOT / "_build" / "amol.pdf"
+    try:
+        pages = write_pdf(ROOT / "_build" / "html", target)
+    except RuntimeError as error:
+        raise _fail(error) from None
+    print(f"{pages} pages: {target}")
 
 
 def _run(arguments: argparse.Namespace) -> None:
