@@ -2,6 +2,7 @@
 # make pdf        print it, with Chromium, to _build/amol.pdf
 # make test       run the tests
 # make test-book  look at the built book in a browser
+# make bench      time the training engine against usual loops
 # make lint       check style
 # make lock       pin the versions that .venv holds
 # make clean      delete everything made, but .venv
@@ -12,7 +13,7 @@ BIN := .venv/bin/python
 INSTALLED := .venv/installed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: book pdf test test-book lint lock linkcheck clean
+.PHONY: book pdf test test-book bench lint lock linkcheck clean
 
 book: $(INSTALLED)
 	$(BIN) -m amol build
@@ -25,6 +26,9 @@ test: $(INSTALLED)
 
 test-book: $(INSTALLED)
 	$(BIN) -m pytest -m book
+
+bench: $(INSTALLED)
+	$(BIN) -m amol bench
 
 lint: $(INSTALLED)
 	$(BIN) -m ruff check .

@@ -1,4 +1,4 @@
-"""Command line of the companion: ``amol build | pdf | run | study | check | fork``."""
+"""Command line of the companion: ``amol build | pdf | run | study | check | bench | fork``."""
 
 import argparse
 import signal
@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     run = command("run", _run, "Execute one notebook, with parameters of your own.")
     study = command("study", _study, "Train a grid of data sets, methods and seeds; print means.")
     command("check", _check, "Print each published claim with its verdict; fail on a surprise.")
+    bench = command("bench", _bench, "Time the engine against usual loops; takes minutes.")
     fork = command("fork", _fork, "Copy a notebook under a new name into the book.")
 
     run.add_argument("notebook", help="a name such as 05_results, or a path")
@@ -68,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
         parser_with_workers.add_argument(
             "--workers", type=int, default=2, help="processes at a time (default: 2)"
         )
+    bench.add_argument(
+        "--record", action="store_true", help="write the figures that the book shows"
+    )
     fork.add_argument("source", help="a notebook, such as 05_results")
     fork.add_argument("name", help="the new one's name, such as my_results")
     return parser
@@ -207,6 +211,18 @@ def _check(arguments: argparse.Namespace) -> int:
     print(entries.to_string(index=False))
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
     return 1 if len(surprises) else 0
+
+
+def _bench(arguments: argparse.Namespace) -> None:
+    import pandas as pd
+
+    from amol.bench import bench
+
+    done = bench(record=arguments.record)
+    for name in ("engines", "scaling"):
+        print(pd.DataFrame(done[name]).to_string(index=False, float_format="{:.3g}".format))
+    print(", ".join(f"{name} {value:.4g}" for name, value in done["study"].items()))
+    print(f"{done['machine']}, torch {done['torch']}")
 
 
 def _fork(arguments: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ import jupytext
 import nbformat
 import papermill
 import yaml
+from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
@@ -123,6 +124,17 @@ def parse_parameters(notebook: Path, given: Mapping[str, object]) -> dict:
     return values
 
 
+def _logging_to(log: Path) -> type[AsyncKernelManager]:
+    """Kernels whose process writes to ``log`` what would else stand among our own errors."""
+
+    class Manager(AsyncKernelManager):
+        async def _async_launch_kernel(self, kernel_cmd, **options):
+            with log.open("wb") as stderr:
+                await super()._async_launch_kernel(kernel_cmd, stderr=stderr, **options)
+
+    return Manager
+
+
 class _ReportingEngine(NBClientEngine):
     """Papermill's own engine, calling ``on_cell(number, total, cell)`` after each cell."""
 
@@ -171,6 +183,7 @@ def run_notebook(
     if output.resolve() == source.resolve():
         raise ValueError(f"{output} is the notebook itself; choose another output")
     output.parent.mkdir(parents=True, exist_ok=True)
+    log = output.with_suffix(".log")
     profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
     profile.mkdir(parents=True, exist_ok=True)
     before = dict(os.environ)
@@ -187,6 +200,7 @@ def run_notebook(
             progress_bar=False,
             extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
             on_cell=on_cell,
+            kernel_manager_class=_logging_to(log),
             cwd=cwd,
         )
     except PapermillExecutionError as error:
@@ -196,10 +210,13 @@ def run_notebook(
             f"  {error.ename}: {error.evalue}\n  partial run: {output}"
         ) from None
     except RuntimeError as error:  # a kernel that doesn't start or dies
-        raise NotebookError(f"{source.stem}: {error}\n  partial run: {output}") from None
+        told = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+        last = f"\n  {told[-1]}" if told else ""
+        raise NotebookError(f"{source.stem}: {error}{last}\n  partial run: {output}") from None
     finally:
         os.environ.clear()
         os.environ.update(before)
+        log.unlink(missing_ok=True)
 
 
 LABEL = r"(?:fig|tab|eq|sec)-[a-z0-9-]+"

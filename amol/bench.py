@@ -1,0 +1,227 @@
+"""The training engine beside what a user would write instead, in one run on one thread.
+
+Every engine trains the same networks from the same first weights on the same batches for the same
+epochs: the loop over a ``DataLoader``, the loop over batches taken by index, skorch, and the stack
+of `amol.training`. Their floating-point operations at the machine's own rate of matrix products
+are the limit that none can pass.
+"""
+
+import json
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import joblib
+import pandas as pd
+import psutil
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from amol.loops import LOOPS, Job, dataloader_loop, jobs
+from amol.losses import PAPER_METHODS
+from amol.paths import ROOT, build_dir
+from amol.provenance import processor
+from amol.settings import StudySettings
+from amol.study import CHUNK, prepare
+from amol.training import Arrays, Protocol, one_thread, train_stack
+
+RECORDED = ROOT / "book" / "recorded" / "bench.json"
+DATASETS = ("Abalone", "Wine White")
+BATCH_SIZES = (64, Protocol.batch_size)  # a usual one, and the protocol's
+BARS = {"dataloader_ratio": 10, "index_ratio": 4, "gemm_share": 0.35}
+
+
+def stack(chunk: Sequence[Job], data: Arrays, protocol: Protocol) -> list[Tensor]:
+    """Test probabilities (n, K) of each job, trained as one stack."""
+    runs = train_stack([job.loss for job in chunk], [job.seed for job in chunk], data, protocol)
+    outcomes = dict(runs)
+    return [torch.from_numpy(outcomes[i].probabilities) for i in range(len(chunk))]
+
+
+def operations(data: Arrays, protocol: Protocol) -> int:
+    """Floating-point operations of one network's matrix products in one epoch.
+
+    A product (n, i) × (i, o) takes 2nio. A training step has three a layer: forward, and the
+    gradients of its weights and of its input, the last not for the first layer; validation has
+    the first alone.
+    """
+    widths = [data.X_train.shape[1], *[protocol.hidden] * protocol.layers, data.num_classes]
+    sizes = [wide * narrow for wide, narrow in pairwise(widths)]
+    train, validation = len(data.X_train), len(data.X_validation)
+    return 2 * (train * (3 * sum(sizes) - sizes[0]) + validation * sum(sizes))
+
+
+def gemm_rate(size: int = 512, repeats: int = 40) -> float:
+    """Floating-point operations a second of a square float32 product on one thread; the best."""
+    a, b = torch.randn(2, size, size)
+    return 2 * size**3 / min(_timed(torch.mm, a, b)[1] for _ in range(repeats))
+
+
+def _timed(work: Callable, *arguments) -> tuple[object, float]:
+    """What `work` gives, and the processor seconds it took."""
+    start = time.process_time()
+    done = work(*arguments)
+    return done, time.process_time() - start
+
+
+def _peak_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def compare(dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3, bar=None) -> dict:
+    """One row of the bench: every engine in turn on each stack's jobs, on one thread.
+
+    Returns
+    -------
+    dict
+        ``dataset``, ``batch_size``, ``runs``, ``epochs``; ``stack_ms``, processor time a network
+        and epoch; ``dataloader_ratio``, ``index_ratio`` and ``skorch_ratio``, each engine's time
+        over the stack's; ``gemm_share``, the limit's time over the stack's; ``limit_ratio``, the
+        ``DataLoader`` loop's time over the limit's; ``peak_mb`` of the process with the stacks
+        trained and nothing else; ``difference``, the largest between test probabilities of the
+        stack and of any other engine.
+    """
+    protocol = Protocol(batch_size=batch_size, epochs=epochs, patience=epochs)
+    data = prepare(dataset, StudySettings().split_seed).arrays
+    todo = jobs(data.num_classes, seeds)
+    chunks = [todo[i : i + CHUNK] for i in range(0, len(todo), CHUNK)]
+    seconds, rates, difference = dict.fromkeys(["stack", *LOOPS], 0.0), [], 0.0
+    with one_thread():
+        stack(chunks[0], data, protocol)
+        peak = _peak_mb()
+        for loop in LOOPS.values():  # the first call of all pays for what is made once
+            loop(chunks[0][0], data, replace(protocol, epochs=1))
+        for chunk in chunks:
+            ours, taken = _timed(stack, chunk, data, protocol)
+            seconds["stack"] += taken
+            rates.append(gemm_rate())
+            for name, loop in LOOPS.items():
+                for job, expected in zip(chunk, ours, strict=True):
+                    found, taken = _timed(loop, job, data, protocol)
+                    seconds[name] += taken
+                    difference = max(difference, float((found - expected).abs().max()))
+                if bar is not None:
+                    bar.update(len(chunk))
+    limit = len(todo) * epochs * operations(data, protocol) / max(rates)
+    return {
+        "dataset": dataset,
+        "batch_size": batch_size,
+        "runs": len(todo),
+        "epochs": epochs,
+        "stack_ms": 1e3 * seconds["stack"] / len(todo) / epochs,
+        **{f"{name}_ratio": seconds[name] / seconds["stack"] for name in LOOPS},
+        "gemm_share": limit / seconds["stack"],
+        "limit_ratio": seconds["dataloader"] / limit,
+        "gemm_gflops": max(rates) / 1e9,
+        "peak_mb": peak,
+        "difference": difference,
+    }
+
+
+def engines() -> pd.DataFrame:
+    """`compare` for each data set and batch size, a row each."""
+    cases = [(dataset, size) for size in BATCH_SIZES for dataset in DATASETS]
+    total = len(cases) * len(LOOPS) * 5 * len(PAPER_METHODS)
+    with tqdm(total=total, unit="run", disable=not sys.stderr.isatty()) as bar:
+        return pd.DataFrame([compare(dataset, size, bar=bar) for dataset, size in cases])
+
+
+def study(*options: str, workers: int = 2) -> tuple[dict, Path]:
+    """`amol study` as a command of its own with an empty store.
+
+    Returns
+    -------
+    dict
+        ``runs`` and ``seconds`` by the clock, start-up included; ``peak_mb``, the most that all
+        its processes held at one moment.
+    Path
+        The store it left, in a folder for the caller to remove.
+    """
+    home = Path(tempfile.mkdtemp(prefix="amol-bench-"))
+    command = [sys.executable, "-m", "amol", "study", "--workers", str(workers), *options]
+    environment = os.environ | {"AMOL_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    start, peak = time.perf_counter(), 0
+    process = psutil.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    while process.poll() is None:
+        with suppress(psutil.NoSuchProcess):
+            family = [process, *process.children(recursive=True)]
+            peak = max(peak, sum(member.memory_info().rss for member in family))
+        time.sleep(0.1)
+    seconds = time.perf_counter() - start
+    told = process.stdout.read()
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command[2:])} ended with {process.returncode}")
+    runs = int(told.splitlines()[-1].split()[0])
+    return {"runs": runs, "seconds": seconds, "peak_mb": peak / 2**20}, home
+
+
+def whole_study(epochs: int = 2) -> dict:
+    """All of the paper's runs on two processes: `amol study` beside the ``DataLoader`` loop.
+
+    The loop is timed for a few epochs of every run, two runs at a time, and its time an epoch
+    multiplied by the epochs that the study took.
+    """
+    ours, home = study()
+    with sqlite3.connect(home / "build" / "runs.sqlite") as store:
+        told = store.execute("SELECT described, epochs FROM runs").fetchall()
+    shutil.rmtree(home)
+    trained = pd.DataFrame([{**json.loads(text), "epochs": count} for text, count in told])
+    protocol = Protocol(epochs=epochs, patience=epochs)
+    seconds = 0.0
+    with joblib.Parallel(n_jobs=2) as pool:
+        for dataset, rows in trained.groupby("dataset"):
+            data = prepare(dataset, StudySettings().split_seed).arrays
+            tasks = [
+                joblib.delayed(dataloader_loop)(j, data, protocol) for j in jobs(data.num_classes)
+            ]
+            start = time.perf_counter()
+            pool(tasks)
+            seconds += (time.perf_counter() - start) / len(tasks) / epochs * rows["epochs"].sum()
+    return {**ours, "dataloader_seconds": seconds, "study_ratio": seconds / ours["seconds"]}
+
+
+def scaling(seeds: Sequence[int] = (5, 10, 20, 50, 100), epochs: int = 2) -> pd.DataFrame:
+    """Time and memory of `amol study` from 160 runs to 3,200, each of a few epochs."""
+    rows = []
+    for count in tqdm(seeds, unit="study", disable=not sys.stderr.isatty()):
+        measured, home = study("--seeds", str(count), "--epochs", str(epochs))
+        shutil.rmtree(home)
+        rows.append({"seeds": count, **measured})
+    return pd.DataFrame(rows)
+
+
+def bench(record: bool = False) -> dict:
+    """Run the whole bench; write ``bench.json`` to the results, or to what the book shows.
+
+    Returns
+    -------
+    dict
+        ``machine``, ``torch``, ``date``, ``engines`` (`engines`' rows), ``study``
+        (`whole_study`) and ``scaling`` (rows).
+    """
+    done = {
+        "machine": processor(),
+        "torch": torch.__version__,
+        "date": time.strftime("%Y-%m-%d"),
+        "engines": engines().to_dict("records"),
+        "study": whole_study(),
+        "scaling": scaling().to_dict("records"),
+    }
+    path = RECORDED if record else build_dir() / "results" / "bench.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+    return done

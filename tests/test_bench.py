@@ -1,0 +1,34 @@
+"""The bench compares like with like: every engine gives the stack's results."""
+
+import pytest
+import torch
+
+from amol import bench, loops
+from amol.losses import LOSSES
+from amol.training import Protocol
+
+
+def test_every_loop_gives_the_networks_of_the_stack():
+    data = bench.prepare("Wine Red", 42).arrays
+    protocol = Protocol(hidden=16, epochs=3, patience=3, lr=0.01)
+    chunk = [loops.Job(LOSSES[name](num_classes=data.num_classes), 1) for name in ("CE", "AMOL")]
+    for job, expected in zip(chunk, bench.stack(chunk, data, protocol), strict=True):
+        assert expected.std(dim=0).min() > 0.01, "an untrained network would pass"
+        for loop in loops.LOOPS.values():
+            torch.testing.assert_close(loop(job, data, protocol), expected, atol=1e-4, rtol=0)
+
+
+def test_operations_are_those_of_the_products():
+    data = bench.prepare("Wine Red", 42).arrays
+    count = len(data.X_train)
+    # 11 features, one hidden layer of 5, 6 classes: 2·(11·5·2 + 5·6·3) a sample, and validation
+    expected = 2 * (count * (11 * 5 * 2 + 5 * 6 * 3) + len(data.X_validation) * (11 * 5 + 5 * 6))
+    assert bench.operations(data, Protocol(hidden=5, layers=1)) == expected
+
+
+def test_a_comparison_has_every_figure():
+    row = bench.compare("Wine Red", 256, seeds=1, epochs=1)
+    assert row["runs"] == 8 and row["difference"] < 1e-4
+    for name in ("dataloader_ratio", "index_ratio", "skorch_ratio", "gemm_share", "peak_mb"):
+        assert row[name] > 0
+    assert row["gemm_share"] * row["limit_ratio"] == pytest.approx(row["dataloader_ratio"])
