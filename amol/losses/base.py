@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 REDUCTIONS = ("mean", "sum", "none")
-BLOCK = 1 << 16  # logits at once: intermediates stay in the cache
+BLOCK = 1 << 17  # logits at once: intermediates stay in the cache
 HALF = (torch.float16, torch.bfloat16)
 
 
@@ -211,6 +211,14 @@ def with_gradient(work, logits: Tensor, target: Tensor, *tables: Tensor) -> Tens
     if torch.is_grad_enabled() and logits.requires_grad:
         return _GivenGradient.apply(work, logits, target, *tables)
     return _blockwise(work, logits, target, *tables)[0]
+
+
+def underflows(p: Tensor) -> Tensor | None:
+    """Places where probabilities (n,) are too small to divide by; None if there are none."""
+    limit = 1e-200 if p.dtype == torch.float64 else 1e-20
+    if p.amin() >= limit:  # false with a NaN among them
+        return None
+    return (p < limit).nonzero()[:, 0]
 
 
 def _class_weight(weight, num_classes):

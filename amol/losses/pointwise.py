@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import OrdinalLoss, not_negative, with_gradient
+from .base import OrdinalLoss, not_negative, underflows, with_gradient
 from .tables import center_class, closeness, distances, gaussian_log_target
 
 
@@ -43,9 +43,37 @@ def distance_log_loss(logits: Tensor, target: Tensor, cost: Tensor) -> Tensor:
 def _distance_log(gradient, logits, cost):
     """Value, and gradient written in place, exact to rounding at both ends of p.
 
-    The class t with the largest logit is set apart: with o its log odds against the others,
-    1 − p_t is σ(−o), which doesn't underflow as a logarithm. Any other p_k is the class's share
-    of the rest times σ(−o), at most one half, and −log(1 − p_k) = log(1 + p_k/(1 − p_k)).
+    A class with p > ½, if there is one, is set apart: its 1 − p is summed from the others'. Any
+    other has −log(1 − p_k) = log(1 + o_k) with odds o_k = p_k/(1 − p_k).
+    """
+    if torch.compiler.is_compiling():
+        return _distance_log_apart(gradient, logits, cost)
+    p = torch.softmax(logits, -1)
+    top = F.threshold(p, 0.5, 0)  # p where it is above ½, else 0
+    p_top = top.sum(-1, keepdim=True)
+    others = p.sub_(top)
+    rest = others.sum(-1, keepdim=True)
+    pull_top = (top * cost).sum(-1, keepdim=True)
+    cost_top = pull_top / p_top.clamp(min=0.5)
+    odds = others / (1 - others)
+    pull = odds * cost
+    pulls = pull.sum(-1, keepdim=True)
+    torch.addcmul(pull, others, pulls + pull_top / rest, value=-1, out=gradient)
+    gradient.addcmul_(top, cost_top - pulls)
+    value = odds.log1p_().mul_(cost).sum(-1) - (cost_top * rest.log()).squeeze(-1)
+    far = underflows(rest[:, 0])  # one class leads so far that the sum of the others is lost
+    if far is not None:
+        apart = torch.empty_like(logits[far])
+        value[far] = _distance_log_apart(apart, logits[far], cost[far])
+        gradient[far] = apart
+    return value
+
+
+def _distance_log_apart(gradient, logits, cost):
+    """The same in logarithms, whatever the lead of the first class t.
+
+    With o its log odds against the others, 1 − p_t is σ(−o), which doesn't underflow as a
+    logarithm. Any other p_k is the class's share of the rest times σ(−o).
     """
     limits = torch.finfo(logits.dtype)
     top = logits.argmax(-1, keepdim=True)

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import OrdinalLoss, positive, with_gradient
+from .base import OrdinalLoss, positive, underflows, with_gradient
 from .tables import distances
 
 
@@ -21,55 +21,51 @@ def proximity(class_counts: Tensor) -> Tensor:
     return -torch.log((counts / 2 + between) / counts.sum())
 
 
-def accumulated_log_loss(
-    logits: Tensor, target: Tensor, order: Tensor, mass: Tensor, cost: Tensor
-) -> Tensor:
+def accumulated_log_loss(logits: Tensor, target: Tensor, order: Tensor, mass: Tensor) -> Tensor:
     """−Σ_i mass[y, i] log P_i, P_i the probability of the i + 1 classes first in order[y].
 
-    logits (..., K), target (...) -> (...). Three tables (K, K): the classes from the nearest on,
-    the soft label at each place, and the mass before each place (its exclusive running sum).
+    logits (..., K), target (...) -> (...). Two tables (K, K): the classes from the nearest on,
+    and the soft label at each place.
     """
-    return with_gradient(_accumulated_log, logits, target, order, mass, cost)
+    return with_gradient(_accumulated_log, logits, target, order, mass)
 
 
-def _accumulated_log(gradient, logits, order, mass, cost):
-    """Value, and gradient written in place. Let z be the logits in order, A_j = log Σ_{i≤j} e^z_i.
-
-    The value is Σ_j cost_j log(1 + exp(z_j − A_{j−1})): nothing cancels, however near P is to 1.
-    The gradient at z_j is p_j − Σ_{i≥j} mass_i exp(z_j − A_i).
-    """
-    z = logits.gather(-1, order)
+def _accumulated_log(gradient, logits, order, mass):
+    """Value, and gradient written in place: p_j − p_j Σ_{i≥j} mass_i / P_i, j a place in order."""
     if torch.compiler.is_compiling():
-        value, ordered = _scan_logs(z, mass, cost)
+        value, ordered = _scan_logs(logits.gather(-1, order), mass)
     else:
-        odds = z.sub_(z.amax(-1, keepdim=True)).exp_()
-        # plain sums underflow where the label lies too far below the largest logit
-        far = (odds[:, 0] < (1e-260 if odds.dtype == torch.float64 else 1e-26)).nonzero()[:, 0]
-        apart = _scan_logs(logits[far].gather(-1, order[far]), mass[far], cost[far])
-        value, ordered = _scan(odds, mass, cost)
-        value[far], ordered[far] = apart
+        p = torch.softmax(logits.gather(-1, order), -1)
+        value, ordered = _scan(p, mass)
+        far = underflows(p[:, 0])  # the label lies so far down that plain sums lose it
+        if far is not None:
+            value[far], ordered[far] = _scan_logs(logits[far].gather(-1, order[far]), mass[far])
     gradient.scatter_(-1, order, ordered)
     return value
 
 
-def _scan(odds, mass, cost):
-    total = odds.cumsum(-1)
-    terms = torch.empty_like(odds)
-    # each place over the sum before it, as one long row: slices of rows take twice the time
-    torch.div(odds.view(-1)[1:], total.view(-1)[:-1], out=terms.view(-1)[1:])
-    terms[:, 0] = 0
-    value = terms.log1p_().mul_(cost).sum(-1)
-    pull = mass.div_(total).flip(-1)
-    pull = torch.cumsum(pull, -1, out=pull).flip(-1)
-    return value, torch.sub(1 / total[:, -1:], pull, out=pull).mul_(odds)
+def _scan(p, mass):
+    total = p.cumsum(-1)
+    pull = _reversed(torch.div(mass, total))
+    pull = _reversed(torch.cumsum(pull, -1, out=pull))
+    if p.dtype == torch.float64:  # −log P is summed from its steps: exact, however near P is to 1
+        steps = torch.log1p(p[:, 1:] / total[:, :-1])
+        value = steps.mul_(mass.cumsum(-1)[:, :-1]).sum(-1)
+    else:
+        value = total.log_().mul_(mass).sum(-1).neg_()
+    return value, torch.addcmul(p, p, pull, value=-1, out=pull)
 
 
-def _scan_logs(z, mass, cost):
+def _reversed(rows):
+    return rows.view(-1).flip(0).view_as(rows)  # as one long row: faster than row by row
+
+
+def _scan_logs(z, mass):
     z = z - z[:, :1]  # so that the first, smallest sums keep their digits
     total = z.logcumsumexp(-1)
-    terms = cost[:, 1:] * F.logsigmoid(total[:, :-1] - z[:, 1:])
+    steps = F.logsigmoid(total[:, :-1] - z[:, 1:]) * mass.cumsum(-1)[:, :-1]
     pull = (mass.log() - total).flip(-1).logcumsumexp(-1).flip(-1)
-    return -terms.sum(-1), (z - total[:, -1:]).exp() - (z + pull).exp()
+    return -steps.sum(-1), (z - total[:, -1:]).exp() - (z + pull).exp()
 
 
 class _Accumulated(OrdinalLoss):
@@ -84,14 +80,10 @@ class _Accumulated(OrdinalLoss):
         last = (ranked[:, None, :] <= ranked[:, :, None]).sum(-1) - 1
         mass = torch.zeros_like(soft).scatter_add(-1, last, soft.gather(-1, order))
         self.add_table("mass", mass)
-        self.add_table(
-            "cost", torch.cat([torch.zeros_like(mass[:, :1]), mass.cumsum(-1)[:, :-1]], -1)
-        )
         self.register_buffer("order", order, persistent=False)
 
     def values(self, logits, target):
-        mass, cost = self.table("mass", logits), self.table("cost", logits)
-        return accumulated_log_loss(logits, target, self.order, mass, cost)
+        return accumulated_log_loss(logits, target, self.order, self.table("mass", logits))
 
 
 class SLACELoss(_Accumulated):
