@@ -47,7 +47,7 @@ def _ranking() -> Grid:
     return [({}, StudySettings(REAL, ("CE", "AMOL"), seeds=1, split_seed=s)) for s in range(100)]
 
 
-SLOPES = (0.3, 0.5, 1.0, 2.0, 4.0, 7.0, 15.0)  # of SLACE's authors' twelve, every other one
+SLOPES = (0.3, 0.5, 0.8, 1.0, 2.0, 3.0, 4.0, 7.0, 10.0, 15.0, 20.0, 25.0)
 # The authors' own grids, where their paper or code shows one.
 PARAMETER_GRIDS = {
     "OLL-Castagnos": ("power", (1.0, 1.5, 2.0)),

@@ -188,7 +188,9 @@ BAD_INPUT = [
     (torch.zeros(3, 5), torch.tensor([0, 5, 9]), r"target\[1\] is 5, labels are 0..4"),
     (torch.zeros(3, 5), torch.tensor([0, 1, -1]), r"target\[2\] is -1, .* ignore_index=-100"),
     (torch.zeros(2, 2, 5), torch.tensor([[0, 1], [7, 0]]), r"target\[1, 0\] is 7"),
-    (torch.zeros(5), torch.tensor(5), r"target\[\] is 5"),
+    (torch.zeros(5), torch.tensor(5), "target is 5, labels are 0..4"),
+    (torch.zeros(5), torch.tensor([3]), r"without the last axis, \(\), got \(1,\)"),
+    (torch.zeros(5), torch.tensor(-100), "the mean is undefined"),
     (torch.zeros(3, 5), torch.tensor([[0], [1], [2]]), r"\(3,\), got \(3, 1\)"),
     (torch.zeros(3, 4), torch.tensor([0, 1, 2]), r"\(\.\.\., 5\) for num_classes=5, got \(3, 4\)"),
     (torch.tensor(1.0), torch.tensor(0), r"logits have shape .* got \(\)"),
@@ -213,6 +215,18 @@ def test_bad_values_and_shapes_are_refused(logits, target, message):
 def test_bad_types_are_refused(logits, target, message):
     with pytest.raises(TypeError, match=message):
         make("AMOL")(logits, target)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_single_sample_needs_no_batch(name):
+    loss = make(name, weight=WEIGHT)
+    z, y = batch(loss, ())
+    one = z.clone().requires_grad_()
+    value = loss(one, y)
+    assert value.shape == () and torch.equal(value, loss(z[None], y[None]))
+    value.backward()
+    assert one.grad.isfinite().all() and (one.grad != 0).any()
+    assert loss.probabilities(z).shape == (5,) and loss.predict(z).shape == ()
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32])

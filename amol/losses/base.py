@@ -159,8 +159,9 @@ class OrdinalLoss(nn.Module):
         low, high = target.aminmax()
         if low < 0 or high >= self.num_classes:
             place = tuple(((target < 0) | (target >= self.num_classes)).nonzero()[0].tolist())
+            where = f"target[{', '.join(map(str, place))}]" if place else "target"
             raise ValueError(
-                f"target[{', '.join(map(str, place))}] is {target[place].item()}, "
+                f"{where} is {target[place].item()}, "
                 f"labels are 0..{self.num_classes - 1} or ignore_index={self.ignore_index}"
             )
 
