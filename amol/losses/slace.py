@@ -51,8 +51,8 @@ def _scan(p, mass):
     if p.dtype == torch.float64:  # −log P is summed from its steps: exact, however near P is to 1
         steps = torch.log1p(p[:, 1:] / total[:, :-1])
         value = steps.mul_(mass.cumsum(-1)[:, :-1]).sum(-1)
-    else:
-        value = total.log_().mul_(mass).sum(-1).neg_()
+    else:  # as rounded as `torch.log_softmax`
+        value = total.log_().mul_(mass).sum(-1).neg_().clamp_(min=0)
     return value, torch.addcmul(p, p, pull, value=-1, out=pull)
 
 
