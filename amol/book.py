@@ -45,14 +45,15 @@ def _digest(*parts: str | Path) -> str:
 
 
 def _execution_key(source: Path) -> str:
-    """What an executed copy rests on: its code, the package and the libraries."""
+    """What an executed copy rests on: code, data, the package and the libraries."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    spared = {"cli.py", "execution.py", "book.py", "pdf.py", "repository.py"}
+    spared = {"cli.py", "execution.py", "fork.py", "book.py", "pdf.py", "repository.py"}
     package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.name not in spared]
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
-    recorded = [path for path in [ROOT / "book" / "recorded"] if path.exists()]
-    return _digest(json.dumps(code), *package, *recorded, *versions, sys.version)
+    named = re.findall(r"""["']([^"'\n]+\.csv)["']""", "\n".join(code), re.IGNORECASE)
+    data = [ROOT / path for path in ["book/recorded", *named] if (ROOT / path).exists()]
+    return _digest(json.dumps(code), *package, *data, *versions, sys.version)
 
 
 def _key_file(copy: Path) -> Path:

@@ -1,12 +1,15 @@
 """Command line of the companion: ``amol build | pdf | run | study | check | bench | fork``."""
 
 import argparse
+import re
 import signal
 import sys
 from pathlib import Path
 
 STUDY_OPTIONS = {
-    "datasets": (str, "names, such as 'Wine Red,Abalone' (default: all four)"),
+    "datasets": (str, "names or CSV files, such as 'Abalone,my.csv' (default: the paper's four)"),
+    "target": (str, "label column of the CSV files"),
+    "order": (str, "their labels, lowest first, such as 'low,mid,high' (default: whole numbers)"),
     "methods": (str, "names, such as 'CE,AMOL' (default: the paper's eight)"),
     "seeds": (int, "how many (default: 5)"),
     "alpha": (float, "strength of the weight m(k, y) (default: 1)"),
@@ -50,9 +53,14 @@ def _parser() -> argparse.ArgumentParser:
 
     run.add_argument("notebook", help="a name such as 05_results, or a path")
     run.add_argument("--parameters", action="store_true", help="list its parameters and stop")
+    run._negative_number_matcher = re.compile(r"-\.?\d")  # -1e-3 too is a value, no option
+    for taker in (run, fork):
+        taker._negative_number_matcher = re.compile(r"-\.?\d")  # -1e-3 too is a value, no option
+        taker.add_argument(
+            "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="pairs",
+            help="set a parameter; a list as a,b",
+        )  # fmt: skip
     add = run.add_argument
-    add("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="pairs",
-        help="set a parameter; a list as a,b")  # fmt: skip
     add("-y", metavar="YAML", dest="text", help="set parameters as '{seeds: 2, alpha: 1e-3}'")
     add("-f", metavar="FILE", dest="file", type=Path, help="set parameters from a YAML file")
     add("-o", metavar="OUT", dest="output", type=Path,
@@ -141,22 +149,32 @@ def _run(arguments: argparse.Namespace) -> None:
             if not isinstance(read, dict):
                 raise ValueError(f"{text!r} is no mapping; write {{name: value}}")
             given |= read
-        given |= dict(arguments.pairs)
-        parameters = execution.parse_parameters(notebook, given)
+        given |= {name: _unquoted(text) for name, text in arguments.pairs}
+        told = execution.parse_parameters(notebook, given)
+        parameters = execution.judge(notebook, told)
     except (ValueError, OSError, yaml.YAMLError) as error:
         raise _fail(error) from None
 
     output = arguments.output or build_dir() / "runs" / notebook.name
     results = output.with_name(f"{output.stem}_files")
-    told = ", ".join(f"{name} = {value!r}" for name, value in parameters.items())
+    told = ", ".join(f"{name} = {value!r}" for name, value in told.items())
     print(f"{notebook.stem}: {told or 'default parameters'}", flush=True)
     try:
         execution.run_notebook(notebook, output, parameters, results, on_cell=_cell_line)
     except (execution.NotebookError, ValueError) as error:
         raise _fail(error) from None
+    except KeyboardInterrupt:
+        print(f"\npartial run: {output}", file=sys.stderr)
+        raise
     print(f"notebook: {output}")
     if results.exists():
         print(f"tables and figures: {results}")
+
+
+def _unquoted(text: str) -> str:
+    """A value in quotes is what is between them, as in YAML."""
+    quoted = len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]
+    return text[1:-1] if quoted else text
 
 
 def _list_parameters(parameters: dict[str, dict]) -> None:
@@ -181,7 +199,7 @@ def _study(arguments: argparse.Namespace) -> None:
     chosen = {name: getattr(arguments, name) for name in STUDY_OPTIONS}
     try:
         settings = StudySettings(**{name: v for name, v in chosen.items() if v is not None})
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise _fail(error) from None
     runs = run_study(settings, workers=arguments.workers, progress=True)
     means = runs.groupby(["dataset", "method"], sort=False)
@@ -226,10 +244,14 @@ def _bench(arguments: argparse.Namespace) -> None:
 
 
 def _fork(arguments: argparse.Namespace) -> None:
-    from amol.execution import fork_notebook
+    from amol import execution
+    from amol.fork import fork_notebook
 
     try:
-        made = fork_notebook(arguments.source, arguments.name)
+        source = execution.notebook_path(arguments.source)
+        given = {name: _unquoted(text) for name, text in arguments.pairs}
+        defaults = execution.judge(source, execution.parse_parameters(source, given))
+        made = fork_notebook(source, arguments.name, defaults)
     except (ValueError, OSError) as error:
         raise _fail(error) from None
     print(f"{made} and its .py pair made and listed in _toc.yml; `amol build` shows it")

@@ -5,6 +5,7 @@ are the protocol of the paper's Section 4.1.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -89,8 +90,15 @@ class Dataset:
         return sha.hexdigest()
 
 
-def load_dataset(name: str) -> Dataset:
-    """Load one of `DATASETS`.
+def load_dataset(name: str, target: str = "", order: Sequence[str] = ()) -> Dataset:
+    """Load one of `DATASETS`, or a CSV file of one's own.
+
+    Parameters
+    ----------
+    name : str
+        A name, or the path of a file that ends in ``.csv``.
+    target, order : str, sequence of str
+        Label column and ordered labels of a CSV file; see `amol.userdata.read_csv`.
 
     Raises
     ------
@@ -99,10 +107,15 @@ def load_dataset(name: str) -> Dataset:
     FileNotFoundError
         For a missing file.
     """
+    if is_file(name):
+        from amol.userdata import read_csv  # which builds on this module
+
+        return read_csv(name, target, order)
     if name in ABALONE_VARIANTS:
         return _abalone_variant(name)
     if name not in DATASETS:
-        raise ValueError(f"unknown data set {name!r}; allowed: {', '.join(DATASETS)}")
+        allowed = ", ".join(DATASETS)
+        raise ValueError(f"unknown data set {name!r}; allowed: {allowed}, or a path to a .csv file")
     if name == "Synthetic":
         return _synthetic()
     path = _checked_file(name)
@@ -111,6 +124,11 @@ def load_dataset(name: str) -> Dataset:
     if counts != _FILES[name][2]:
         raise ValueError(f"{name}: label counts are {counts}, expected {_FILES[name][2]}")
     return dataset
+
+
+def is_file(name: str) -> bool:
+    """Whether a data set's name is the path of a CSV file."""
+    return name.lower().endswith(".csv")
 
 
 def _checked_file(name: str) -> Path:

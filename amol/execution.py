@@ -3,12 +3,9 @@
 import ast
 import difflib
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import jupytext
-import nbformat
 import papermill
 import yaml
 from jupyter_client.manager import AsyncKernelManager
@@ -18,6 +15,18 @@ from papermill.exceptions import PapermillExecutionError
 from amol.paths import ROOT, build_dir
 
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+JUDGED = {
+    "datasets",
+    "target",
+    "order",
+    "methods",
+    "seeds",
+    "alpha",
+    "sigma",
+    "split_seed",
+    "epochs",
+}
+KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
 
 class NotebookError(Exception):
@@ -60,9 +69,12 @@ def _scalar(text: str, kind: type):
 
 def _convert(value, kind: str, default):
     """A parameter's value from text, or from lists and mappings of texts."""
-    if kind == "list":
+    if kind == "int or list":
+        several = not isinstance(value, str) or value.strip().startswith("[")
+        kind, default = ("list", [0]) if several else ("int", default)
+    if kind.startswith("list"):
         kinds = {type(item) for item in default or ()}
-        item_kind = kinds.pop() if len(kinds) == 1 else None
+        item_kind = kinds.pop() if len(kinds) == 1 else KINDS.get(kind[5:-1])
         if isinstance(value, str):
             is_yaml = value.strip().startswith("[")
             value = yaml.load(value, yaml.BaseLoader) if is_yaml else value.split(",")
@@ -75,7 +87,7 @@ def _convert(value, kind: str, default):
         return {key: _scalar(item, None) for key, item in value.items()}
     if not isinstance(value, str):
         raise ValueError(value)
-    return _scalar(value, {"bool": bool, "int": int, "float": float, "str": str}.get(kind))
+    return _scalar(value, KINDS.get(kind))
 
 
 def parameters_of(notebook: Path) -> dict[str, dict]:
@@ -83,9 +95,8 @@ def parameters_of(notebook: Path) -> dict[str, dict]:
     found = {}
     for name, known in papermill.inspect_notebook(notebook).items():
         default = ast.literal_eval(known["default"])
-        kind = re.match(r"\w+", known["inferred_type_name"])[0]
-        if kind == "None":
-            kind = type(default).__name__
+        kind = known["inferred_type_name"].replace("None", type(default).__name__)
+        kind += " or list" if kind == "int" and "a list of" in known["help"] else ""
         found[name] = {"type": kind, "default": default, "help": known["help"]}
     return found
 
@@ -117,11 +128,56 @@ def parse_parameters(notebook: Path, given: Mapping[str, object]) -> dict:
         try:
             values[name] = _convert(value, kind, default)
         except (ValueError, AttributeError, TypeError, yaml.YAMLError):
-            wanted = {"bool": "true or false", "list": "a list: a,b or [a, b]"}.get(kind, kind)
+            wanted = {"bool": "true or false", "int or list": "int or list"}.get(kind, kind)
+            wanted = "a list: a,b or [a, b]" if kind.startswith("list") else wanted
             raise ValueError(
                 f"parameter {name} is {value!r}; wanted: {wanted}, such as {default!r}"
             ) from None
     return values
+
+
+def judge(notebook: Path, given: dict) -> dict:
+    """Check values against the study's settings, and say where a CSV file is.
+
+    What the notebook itself registers, such as a loss, is left to the notebook.
+
+    Parameters
+    ----------
+    notebook : Path
+    given : dict
+        From `parse_parameters`. A path in ``datasets`` starts at the working directory, which is
+        not the notebook's; it is made absolute.
+
+    Returns
+    -------
+    dict
+        The values for the notebook.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+    """
+    if not JUDGED.intersection(given):
+        return given
+    from amol.losses import LOSSES, PAPER_METHODS  # which take PyTorch's seconds to load
+    from amol.settings import StudySettings
+
+    known = {name: parameter["default"] for name, parameter in parameters_of(notebook).items()}
+    told = {name: value for name, value in {**known, **given}.items() if name in JUDGED}
+    if "methods" in told:
+        code = notebook.read_text(encoding="utf-8")
+        if "amol.choices" in code:
+            import amol.choices  # noqa: F401  (registers further losses)
+        own = [name for name in told["methods"] if "register_loss" in code or name in code]
+        judged = [name for name in told["methods"] if name in LOSSES or name not in own]
+        told["methods"] = judged or PAPER_METHODS
+    StudySettings(**told)
+    if "datasets" not in given:
+        return given
+    here = [
+        str(Path(name).resolve()) if Path(name).is_file() else name for name in given["datasets"]
+    ]
+    return {**given, "datasets": here}
 
 
 def _logging_to(log: Path) -> type[AsyncKernelManager]:
@@ -217,48 +273,3 @@ def run_notebook(
         os.environ.clear()
         os.environ.update(before)
         log.unlink(missing_ok=True)
-
-
-LABEL = r"(?:fig|tab|eq|sec)-[a-z0-9-]+"
-DEFINED = re.compile(rf'(?:^\(|\$\$ \(|:name: |:label: |")({LABEL})(?=\)|"|\s|$)', re.MULTILINE)
-
-
-def fork_notebook(source: str | Path, name: str) -> Path:
-    """Copy a notebook and its .py pair to ``notebooks/<name>`` and list it in ``_toc.yml``.
-
-    The copy's own labels (and with them the names of its tables and figures) get the new name as
-    a suffix, since a label may stand once in the book; its other references stay as they are.
-
-    Returns
-    -------
-    Path
-        The new notebook.
-
-    Raises
-    ------
-    ValueError, FileNotFoundError, FileExistsError
-    """
-    original = notebook_path(source)
-    target = ROOT / "notebooks" / f"{name}.ipynb"
-    if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-        raise ValueError(f"the name is {name!r}; allowed: letters, digits and _")
-    if target.exists() or target.with_suffix(".py").exists():
-        raise FileExistsError(f"{target.stem} exists already")
-    text = original.read_text(encoding="utf-8")
-    notebook = nbformat.reads(text, as_version=4)
-    own = {label for cell in notebook.cells for label in DEFINED.findall(cell.source)}
-    suffix = name.lower().replace("_", "-")
-    renamed = re.compile(rf"(?<![\w-])({'|'.join(sorted(own, key=len, reverse=True))})(?![\w-])")
-    for cell in notebook.cells:
-        cell.source = cell.source.replace(f"{original.name}::", f"{target.name}::")
-        if own:
-            cell.source = renamed.sub(rf"\1-{suffix}", cell.source)
-    jupytext.write(notebook, target)
-    jupytext.write(notebook, target.with_suffix(".py"), fmt="py:percent")
-
-    contents = ROOT / "_toc.yml"
-    lines = contents.read_text(encoding="utf-8").splitlines(keepends=True)
-    last = max(i for i, line in enumerate(lines) if "file: notebooks/" in line)
-    lines.insert(last + 1, re.sub(r"notebooks/\S+", f"notebooks/{name}", lines[last]))
-    contents.write_text("".join(lines), encoding="utf-8")
-    return target

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
+from amol.losses import LOSSES
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
 from amol.tables import HEADINGS
@@ -56,13 +57,22 @@ METHOD_STYLE = {
     "KL": ("#7A5195", ">"),
     "CE-masked": ("#6B6B6B", "h"),
 }
-SPARE_STYLE = [("#882255", "*"), ("#117733", "p"), ("#332288", "d"), ("#AA4499", "8")]
+SPARE_STYLE = [
+    ("#882255", "*"), ("#117733", "p"), ("#332288", "d"), ("#AA4499", "8"),
+    ("#999933", "H"), ("#44AA99", "^"), ("#CC6677", "s"), ("#6699CC", "D"),
+]  # fmt: skip
 
 
 def method_style(method: str) -> tuple[str, str]:
-    """Color and marker of a method; a method of one's own always gets the same spare pair."""
-    spare = SPARE_STYLE[zlib.crc32(method.encode()) % len(SPARE_STYLE)]
-    return METHOD_STYLE.get(method, spare)
+    """Color and marker of a method; other losses take the spare ones, in order of registration."""
+    others = [name for name in LOSSES if name not in METHOD_STYLE]
+    at = others.index(method) if method in others else zlib.crc32(method.encode())
+    return METHOD_STYLE.get(method, SPARE_STYLE[at % len(SPARE_STYLE)])
+
+
+def _literal(text: str) -> str:
+    """Text that isn't ours, with no part of it read as a formula."""
+    return text.replace("$", r"\$")
 
 
 def save(label: str, figure: Figure, data: pd.DataFrame) -> SVG:
@@ -97,7 +107,7 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
         taken.append(box)
         style = {"ha": side, "va": "center", "textcoords": "offset points"}
         halo = {"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.5}
-        ax.annotate(name, point, (dx, dy), bbox=halo, **style)
+        ax.annotate(_literal(name), point, (dx, dy), bbox=halo, **style)
 
 
 def weight_curves(frame: pd.DataFrame) -> Figure:
@@ -130,7 +140,8 @@ def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> 
         ax.bar(truth.index, truth, width=0.5, color="#CFCFCF", zorder=1)
         for method, line in frame.groupby("method", sort=False):
             color, marker = method_style(method)
-            style = {"color": color, "marker": marker, "lw": 2, "capsize": 3, "label": method}
+            style = {"color": color, "marker": marker, "lw": 2, "capsize": 3}
+            style["label"] = _literal(method)
             ax.errorbar(line["k"], line["mean"], line["std"], **style)
         ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None), xticks=truth.index)
         ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom")
@@ -150,7 +161,7 @@ def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
         for ax, (title, part) in zip(axes, panels, strict=False):
             colors = np.where(part["center"], "#D55E00", "#9BB7CC")
             ax.bar(part["label"].astype(str), part["share"], color=colors)
-            ax.set(title=title, xlabel=xlabel)
+            ax.set(title=_literal(title), xlabel=xlabel)
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
         for ax in axes[:: min(2, len(panels))]:
@@ -182,7 +193,7 @@ def confusion(frame: pd.DataFrame, center: int) -> Figure:
 
 def _rows(ax: Axes, names: Sequence[str]) -> None:
     """One row a name, the first on top."""
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), map(_literal, names))
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.grid(axis="x", color=BAND)
     ax.set_axisbelow(True)
@@ -214,14 +225,13 @@ def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str]
                 at = methods.index(row.method)
                 ax.errorbar(row.mean, at, xerr=row.std, color=color, marker=marker, ms=7, capsize=3)
                 ax.plot(row.paper_mean, at, "|", color=INK, ms=15, mew=1.8)
-            ax.set_title(HEADINGS.get(name, name) + flags.get(name, ""))
+            ax.set_title(HEADINGS.get(name, _literal(name)) + flags.get(name, ""))
             ax.tick_params(labelbottom=True)
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
-        key = [
-            mpl.lines.Line2D([], [], color=FAINT, marker="o", label="ours, mean ± std"),
-            mpl.lines.Line2D([], [], color=INK, marker="|", ms=13, mew=1.8, ls="", label="paper"),
-        ]
+        key = [mpl.lines.Line2D([], [], color=FAINT, marker="o", label="ours, mean ± std")]
+        tick = {"color": INK, "marker": "|", "ms": 13, "mew": 1.8, "ls": "", "label": "paper"}
+        key += [mpl.lines.Line2D([], [], **tick)] if summary["paper_mean"].notna().any() else []
         figure.legend(handles=key, loc="outside upper center", ncols=2, frameon=False)
         if panel == "dataset":
             figure.supxlabel(" and ".join(HEADINGS.get(m, m) for m in summary["metric"].unique()))
@@ -255,7 +265,7 @@ def dumbbells(
             style = {"s": 60, "lw": 1.8, "zorder": 2}
             ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
             ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
-            ax.set(title=title, xscale=scale)
+            ax.set(title=_literal(title), xscale=scale)
             if scale == "log":
                 ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
                 ax.xaxis.set_major_formatter("{x:g}")

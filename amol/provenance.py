@@ -3,7 +3,7 @@
 import os
 import platform
 import time
-from dataclasses import asdict
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from IPython.display import Markdown
 
 from amol.paths import ROOT
 from amol.repository import commit
+from amol.tables import literal
 
 LIBRARIES = ("amol", "torch", "numpy", "pandas", "scikit-learn", "matplotlib")
 
@@ -43,7 +44,8 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     facts = {"commit": commit(ROOT), "Python": platform.python_version()}
     facts |= {name: version(name) for name in LIBRARIES}
     if settings is not None:
-        for name, value in asdict(settings).items():
+        for name in (field.name for field in fields(settings) if field.repr):
+            value = getattr(settings, name)
             shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
             facts[name.replace("_", " ")] = shown
     if runs is not None:
@@ -56,7 +58,7 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
 
 def footer(settings=None, runs: pd.DataFrame | None = None) -> Markdown:
     """`provenance` as a folded table, for the last cell of a notebook."""
-    rows = [f"| {name} | {value} |" for name, value in provenance(settings, runs).items()]
+    rows = [f"| {name} | {literal(value)} |" for name, value in provenance(settings, runs).items()]
     table = "\n".join(["| what | value |", "|:--|:--|", *rows])
     return Markdown(
         '<details class="provenance"><summary>What made this page</summary>\n\n'

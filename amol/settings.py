@@ -1,10 +1,18 @@
 """What a study is asked to run, checked on construction and before any work."""
 
+import difflib
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from amol.datasets import ABALONE_VARIANTS, DATASETS, SPLIT_ORDERS
+from amol.datasets import (
+    ABALONE_VARIANTS,
+    DATASETS,
+    SPLIT_ORDERS,
+    Dataset,
+    is_file,
+    load_dataset,
+)
 from amol.losses import LOSSES, PAPER_METHODS
 from amol.training import MONITORS, Protocol
 
@@ -16,7 +24,12 @@ class StudySettings:
     Parameters
     ----------
     datasets, methods : sequence of str, or one comma-separated str
-        Keys of `amol.datasets.DATASETS` and `amol.losses.LOSSES`.
+        Keys of `amol.datasets.DATASETS` and `amol.losses.LOSSES`. A data set may also be the path
+        of a CSV file; it is read here, once, and goes by the file's name without its ending.
+    target : str
+        Label column of the CSV files.
+    order : sequence of str, or one comma-separated str
+        Their labels from lowest to highest, where these aren't whole numbers without a gap.
     seeds : int or sequence of int
         A number n stands for seeds 0 … n−1. A seed sets initial weights and batch order alone.
     alpha, sigma : float
@@ -33,6 +46,8 @@ class StudySettings:
         See `amol.training.Protocol`.
     loss_parameters : mapping of str to mapping
         Further parameters by method, such as ``{"OLL-Castagnos": {"power": 2.0}}``.
+    own : mapping of str to Dataset
+        The CSV files as read, by name; filled in from ``datasets``.
     """
 
     datasets: tuple[str, ...] = DATASETS
@@ -51,11 +66,12 @@ class StudySettings:
     monitor: str = Protocol.monitor
     restore: bool = Protocol.restore
     loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
+    target: str = ""
+    order: tuple[str, ...] = ()
+    own: Mapping[str, Dataset] = field(default_factory=dict, repr=False)
 
     def __post_init__(self):
-        object.__setattr__(
-            self, "datasets", _names("datasets", self.datasets, DATASETS, ABALONE_VARIANTS)
-        )
+        self._read_datasets()
         object.__setattr__(self, "methods", _names("methods", self.methods, tuple(LOSSES)))
         object.__setattr__(self, "seeds", _seeds(self.seeds))
         _number("alpha", self.alpha, 0, "a number of at least 0")
@@ -74,6 +90,27 @@ class StudySettings:
             _names("loss_parameters", [method], tuple(LOSSES))
             _names(f"loss_parameters of {method}", list(own), own_parameters(method))
 
+    def _read_datasets(self) -> None:
+        """Check the names; read CSV files into ``own``, each path giving way to a name."""
+        if not isinstance(self.target, str):
+            raise ValueError(f"target is {self.target!r}; allowed: the name of a column")
+        order = _labels(self.order)
+        given = _listed("datasets", self.datasets, DATASETS)
+        files = [name for name in given if isinstance(name, str) and is_file(name)]
+        read = {path: load_dataset(path, self.target, order) for path in files}
+        own = {**self.own, **{data.name: data for data in read.values()}}
+        names = [read[name].name if name in files else name for name in given]
+        names = _names("datasets", names, DATASETS, (*ABALONE_VARIANTS, *own))
+        if (self.target or order) and not own:
+            told = f"target is {self.target!r}" if self.target else f"order is {', '.join(order)}"
+            raise ValueError(f"{told}, but datasets names no .csv file: {', '.join(names)}")
+        for name, value in {"order": order, "own": own, "datasets": names}.items():
+            object.__setattr__(self, name, value)
+
+    def load(self, name: str) -> Dataset:
+        """One of the data sets."""
+        return self.own[name] if name in self.own else load_dataset(name)
+
     @property
     def protocol(self) -> Protocol:
         """The training part of the settings."""
@@ -87,20 +124,36 @@ class StudySettings:
         return {name: value for name, value in shared.items() if name in known} | own
 
 
-def _names(what: str, value, allowed: tuple[str, ...], unlisted=()) -> tuple[str, ...]:
+def _listed(what: str, value, allowed: tuple[str, ...]) -> tuple:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",")]
     try:
-        names = tuple(value)
+        return tuple(value)
     except TypeError:
         raise ValueError(f"{what} is {value!r}; expected names of {', '.join(allowed)}") from None
+
+
+def _names(what: str, value, allowed: tuple[str, ...], unlisted=()) -> tuple[str, ...]:
+    names = _listed(what, value, allowed)
     for name in names:
         if name not in allowed and name not in unlisted:
-            raise ValueError(f"{what} holds {name!r}; allowed: {', '.join(allowed) or 'none'}")
+            lower = {known.lower(): known for known in (*unlisted, *allowed)}
+            near = [lower[n] for n in difflib.get_close_matches(str(name).lower(), lower)]
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            listed = ", ".join(allowed) or "none"
+            files = ", or a path to a .csv file" if what == "datasets" else ""
+            raise ValueError(f"{what} holds {name!r}; {hint}allowed: {listed}{files}")
     if not names or len(set(names)) < len(names):
         problem = "is empty" if not names else f"names one twice: {', '.join(names)}"
         raise ValueError(f"{what} {problem}; allowed: {', '.join(allowed)}")
     return names
+
+
+def _labels(value) -> tuple[str, ...]:
+    labels = value.split(",") if isinstance(value, str) and value else value or ()
+    if not isinstance(labels, list | tuple) or not all(type(i) in (str, int) for i in labels):
+        raise ValueError(f"order is {value!r}; allowed: labels from lowest to highest")
+    return tuple(str(label).strip() for label in labels)
 
 
 def _seeds(value) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from amol.datasets import SPLIT_ORDERS, load_dataset, split, standardize
+from amol.datasets import SPLIT_ORDERS, Dataset, load_dataset, split, standardize
 from amol.fingerprint import fingerprint
 from amol.losses import LOSSES
 from amol.metrics import METRICS, PROBABILITY_METRICS
@@ -39,9 +39,11 @@ class Prepared:
 
 
 @cache
-def prepare(dataset: str, split_seed: int, split_order: str = SPLIT_ORDERS[0]) -> Prepared:
-    """Split and standardize ``dataset`` as `amol.datasets` defines it."""
-    data = load_dataset(dataset)
+def prepare(
+    dataset: str, split_seed: int, split_order: str = SPLIT_ORDERS[0], own: Dataset | None = None
+) -> Prepared:
+    """Split and standardize ``dataset`` as `amol.datasets` defines it, or one's ``own``."""
+    data = own or load_dataset(dataset)
     train, validation, test = split(data.y, split_seed, split_order)
     X = standardize(data.X, train).astype(np.float32)
     arrays = Arrays(
@@ -67,7 +69,8 @@ class _Run:
 
     @property
     def data(self) -> Prepared:
-        return prepare(self.dataset, self.settings.split_seed, self.settings.split_order)
+        settings, own = self.settings, self.settings.own.get(self.dataset)
+        return prepare(self.dataset, settings.split_seed, settings.split_order, own)
 
 
 _code = cache(fingerprint)
@@ -79,7 +82,8 @@ def plan(settings: StudySettings) -> list[_Run]:
     code = {method: _code(LOSSES[method]) for method in settings.methods}
     runs = []
     for dataset in settings.datasets:
-        digest = prepare(dataset, settings.split_seed, settings.split_order).digest
+        own = settings.own.get(dataset)
+        digest = prepare(dataset, settings.split_seed, settings.split_order, own).digest
         for method in settings.methods:
             for seed in settings.seeds:
                 described = {

@@ -4,8 +4,9 @@
 `publish` numbers the result for the book and writes it to disk.
 """
 
+import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,28 @@ HEADINGS = {
     "center_recall": "Center recall",
     "extreme_recall": "Extreme recall",
 }
+
+# What MyST or LaTeX would read as more than a character.
+MARKUP = r"([\\`*_{}\[\]<>&$|~^])"
+LATEX = {
+    **{c: f"\\{c}" for c in "&%#_{}$"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+
+
+def literal(text: str) -> str:
+    """Text that isn't ours, such as a file's name, so that a table or caption shows it as it is."""
+    return re.sub(MARKUP, r"\\\1", " ".join(text.split()))
+
+
+def _unescaped(text: str, form: Callable[[str], str] = str) -> str:
+    """Undo `literal`, each character going through ``form``."""
+    return re.sub(rf"\\{MARKUP}", lambda found: form(found[1]), text)
 
 
 def summarize(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
@@ -102,10 +125,11 @@ def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
         Best cells in bold (Markdown), ours and the paper's apart. A method without any published
         number has no second row.
     """
-    rows = summary["method"]
-    if columns == "metric" and summary["dataset"].nunique() > 1:
-        rows = summary["dataset"] + ", " + rows
-    across = summary[columns].map(lambda name: HEADINGS.get(name, name))
+    rows, datasets = summary["method"].map(literal), summary["dataset"].map(literal)
+    if columns == "metric" and datasets.nunique() > 1:
+        rows = datasets + ", " + rows
+    metrics = summary["metric"].map(lambda name: HEADINGS.get(name, name))
+    across = metrics if columns == "metric" else datasets
 
     def grid(cells: list[str], best: pd.Series) -> pd.DataFrame:
         bold = [f"**{c}**" if b else c for c, b in zip(cells, best, strict=True)]
@@ -139,8 +163,8 @@ class NumberedTable:
     cells: pd.DataFrame
 
     def _repr_html_(self) -> str:
-        shown = self.cells.map(lambda c: re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", str(c)))
-        return f"<p>{self.caption}</p>" + shown.to_html(escape=False)
+        page = f"<p>{self.caption}</p>" + self.cells.to_html(escape=False)
+        return _unescaped(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", page), html.escape)
 
     def _repr_markdown_(self) -> str:
         return f":::{{table}} {self.caption}\n:name: {self.label}\n\n{_markdown(self.cells)}\n:::"
@@ -156,18 +180,24 @@ def publish(
     """
     folder = results_dir() / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    plain = cells.reset_index().map(lambda c: str(c).replace("**", ""))
-    (plain if data is None else data).to_csv(folder / f"{label}.csv", index=False)
+    if data is None:
+        data = cells.reset_index().map(lambda c: _unescaped(str(c).replace("**", "")))
+        data = data.rename(columns=lambda name: _unescaped(str(name)))
+    data.to_csv(folder / f"{label}.csv", index=False)
     (folder / f"{label}.tex").write_text(_latex(cells), encoding="utf-8")
     return NumberedTable(label, caption, cells)
 
 
 def publish_comparison(
-    label: str, what: str, summary: pd.DataFrame, columns: str = "dataset"
+    label: str, what: str, summary: pd.DataFrame, columns: str = "dataset", place: str = ""
 ) -> NumberedTable:
-    """`publish` what `compare` lays out, with a caption that says how to read its cells."""
+    """`publish` what `compare` lays out, with a caption that says how to read its cells.
+
+    ``place`` is that of the paper's numbers, such as "Table 2"; named where there are any.
+    """
     seeds = summary["count"].max()
     printed = summary["paper_mean"].notna().any()
+    what += f", the paper's {place}" if place and printed else ""
     caption = (
         f"{what}: mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
         + ("The paper's numbers stand under ours. " if printed else "The paper prints none. ")
@@ -193,9 +223,10 @@ def _latex(cells: pd.DataFrame) -> str:
     """The table as a booktabs tabular."""
 
     def text(cell: object) -> str:
-        escaped = re.sub(r"([&%#_])", r"\\\1", str(cell))
-        bold = re.sub(r"\*\*(.+?)\*\*", r"\\textbf{\1}", escaped)
-        return bold.replace("±\N{NO-BREAK SPACE}", r"$\pm$ ").replace(DASH, "--")
+        bold = re.sub(r"\*\*(.+?)\*\*", r"\\textbf{\1}", str(cell))
+        either = rf"\\{MARKUP}|([&%#_])"
+        escaped = re.sub(either, lambda c: LATEX.get(c[1] or c[2], c[1]), bold)
+        return escaped.replace("±\N{NO-BREAK SPACE}", r"$\pm$ ").replace(DASH, "--")
 
     def line(row: Sequence[object]) -> str:
         return " & ".join(map(text, row)) + r" \\"

@@ -28,7 +28,9 @@
 # page again, and the sentences change with it.
 
 # %% tags=["parameters"]
-datasets: list = ["Wine White"]  # data sets; the first one is drawn
+datasets: list = ["Wine White"]  # data sets or CSV files; the first one is drawn
+target: str = ""  # label column of the CSV files among the data sets
+order: list[str] = []  # their labels, lowest first, where these are no whole numbers
 methods: list = ["CE"]  # losses; the first one is drawn
 seeds: int = 5  # number of networks for each loss, or a list of seeds
 split_seed: int = 42  # seed of the split into training, validation and test part
@@ -40,18 +42,23 @@ import pandas as pd
 from myst_nb import glue
 
 from amol import figures, tables
-from amol.datasets import load_dataset
 from amol.losses import center_class
 from amol.study import StudySettings, predictions, run_study
 
 settings = StudySettings(
-    datasets=datasets, methods=methods, seeds=seeds, split_seed=split_seed, epochs=epochs
+    datasets=datasets,
+    target=target,
+    order=order,
+    methods=methods,
+    seeds=seeds,
+    split_seed=split_seed,
+    epochs=epochs,
 )
 runs = run_study(settings)
 
 # %%
 dataset, method = settings.datasets[0], settings.methods[0]
-data = load_dataset(dataset)
+data = settings.load(dataset)
 center = center_class(data.num_classes)
 y_true, y_pred, probabilities = predictions(settings, dataset, method)
 distance_to_end = np.minimum(y_true, data.num_classes - 1 - y_true)
@@ -126,9 +133,10 @@ glue("fig-confusion", figures.save("fig-confusion", figure, confusion))
 
 # %% tags=["remove-output"]
 low, high = extreme & (y_true < center), extreme & (y_true > center)
-last = data.num_classes - 1
-sides = {f"true class 0, 1; n = {low.sum()}": low,
-         f"true class {last - 1}, {last}; n = {high.sum()}": high}  # fmt: skip
+sides = {
+    f"true class {', '.join(map(str, np.unique(y_true[side])))}; n = {side.sum()}": side
+    for side in (low, high)
+}
 mass = pd.concat(
     pd.DataFrame({"panel": name, "label": classes, "center": classes == center,
                   "share": probabilities[:, side].mean(axis=(0, 1))})
@@ -178,8 +186,8 @@ constant = pd.DataFrame(
     index=pd.Index(classes, name="Answer"),
 )
 caption = (
-    f"Giving every sample of {dataset} the same answer: the largest error and the mean error, "
-    "both in classes, and the share of right answers."
+    f"Giving every sample of {tables.literal(dataset)} the same answer: the largest error and the "
+    "mean error, both in classes, and the share of right answers."
 )
 glue("tab-constant", tables.publish("tab-constant", caption, constant))
 

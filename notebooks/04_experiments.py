@@ -16,7 +16,9 @@
 # in, which parts of the recipe the paper states, and which had to be chosen.
 
 # %% tags=["parameters"]
-datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets to describe
+datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
+target: str = ""  # label column of the CSV files among the data sets
+order: list[str] = []  # their labels, lowest first, where these are no whole numbers
 methods: list = [
     "CE",
     "OLL",
@@ -40,13 +42,15 @@ from myst_nb import glue
 
 from amol import figures, tables
 from amol.choices import CHOICES
-from amol.datasets import duplicate_rows, load_dataset, split, twin_share
+from amol.datasets import duplicate_rows, split, twin_share
 from amol.facts import SIZES
 from amol.losses import center_class
 from amol.study import StudySettings
 
 settings = StudySettings(
     datasets=datasets,
+    target=target,
+    order=order,
     methods=methods,
     seeds=seeds,
     alpha=alpha,
@@ -54,7 +58,7 @@ settings = StudySettings(
     split_seed=split_seed,
     epochs=epochs,
 )
-loaded = {name: load_dataset(name) for name in settings.datasets}
+loaded = {name: settings.load(name) for name in settings.datasets}
 
 # %% [markdown]
 # ## The data sets
@@ -68,13 +72,14 @@ loaded = {name: load_dataset(name) for name in settings.datasets}
 rows = {}
 for name, data in loaded.items():
     paper_n, paper_k = SIZES.get(name, (tables.DASH, tables.DASH))
-    rows[name] = {"K": data.num_classes, "K, paper": paper_k, "N": len(data.y),
-                  "N, paper": paper_n, "Features": data.X.shape[1],
-                  "Source": data.source}  # fmt: skip
+    rows[tables.literal(name)] = {
+        "K": data.num_classes, "K, paper": paper_k, "N": len(data.y), "N, paper": paper_n,
+        "Features": data.X.shape[1], "Source": tables.literal(data.source),
+    }  # fmt: skip
 cells = pd.DataFrame(rows).T.rename_axis("Data set")
-caption = (
-    "The data sets, ours beside the paper's Table 1: classes $K$, samples $N$, features, source."
-)
+cells = cells.loc[:, ~cells.eq(tables.DASH).all()]
+place = ", ours beside the paper's Table 1" if set(SIZES) & set(loaded) else ""
+caption = f"The data sets{place}: classes $K$, samples $N$, features, source."
 glue("tab-datasets", tables.publish("tab-datasets", caption, cells))
 
 # %% [markdown]
@@ -131,7 +136,7 @@ for name, data in loaded.items():
     test = data.y[split(data.y, settings.split_seed)[2]]
     to_end = np.minimum(test, data.num_classes - 1 - test)
     center = center_class(data.num_classes)
-    rows[name] = {
+    rows[tables.literal(name)] = {
         "Test rows": len(test),
         "in CHR": int((to_end == 0).sum()),
         "in CHR_ext": int((to_end <= 1).sum()),

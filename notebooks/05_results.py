@@ -18,7 +18,9 @@
 # {ref}`conclusion <sec-conclusion>`.
 
 # %% tags=["parameters"]
-datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets to study
+datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
+target: str = ""  # label column of the CSV files among the data sets
+order: list[str] = []  # their labels, lowest first, where these are no whole numbers
 methods: list = [
     "CE",
     "OLL",
@@ -47,6 +49,8 @@ from amol.study import StudySettings, predictions, run_study
 
 settings = StudySettings(
     datasets=datasets,
+    target=target,
+    order=order,
     methods=methods,
     seeds=seeds,
     alpha=alpha,
@@ -70,9 +74,7 @@ main = summary if main.empty else main
 
 # %% tags=["remove-output"]
 agreement = main[main["metric"] == "QWK"]
-table = tables.publish_comparison(
-    "tab-qwk", "QWK (higher is better), the paper's Table 2", agreement
-)
+table = tables.publish_comparison("tab-qwk", "QWK (higher is better)", agreement, place="Table 2")
 glue("tab-qwk", table)
 
 # %% tags=["remove-cell"]
@@ -123,9 +125,7 @@ for key, word in words.items():
 
 # %% tags=["remove-output"]
 hedging = main[main["metric"] == "CHR_ext"]
-table = tables.publish_comparison(
-    "tab-chr", "CHR_ext (lower is better), the paper's Table 3", hedging
-)
+table = tables.publish_comparison("tab-chr", "CHR_ext (lower is better)", hedging, place="Table 3")
 glue("tab-chr", table)
 
 # %% tags=["remove-cell"]
@@ -202,7 +202,7 @@ figure = figures.average_distribution(average, truth, center_class(num_classes))
 glue("fig-avgdist", figures.save("fig-avgdist", figure, average))
 
 # %% tags=["remove-cell"]
-ends = [0, 1, num_classes - 2, num_classes - 1]
+ends = sorted({0, 1, num_classes - 2, num_classes - 1})
 mass = average.pivot(index="method", columns="k", values="mean")
 numbers = {"avg_dataset": shown, "avg_samples": int(extreme.sum())}
 for key, method in {"ce": "CE", "amol": "AMOL", "asym": "AMOL-asym"}.items():

@@ -17,7 +17,9 @@
 # this build and draws the balance.
 
 # %% tags=["parameters"]
-datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets to study
+datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
+target: str = ""  # label column of the CSV files among the data sets
+order: list[str] = []  # their labels, lowest first, where these are no whole numbers
 methods: list = [
     "CE",
     "OLL",
@@ -50,6 +52,8 @@ from amol.study import StudySettings, run_study
 
 settings = StudySettings(
     datasets=datasets,
+    target=target,
+    order=order,
     methods=methods,
     seeds=seeds,
     alpha=alpha,
@@ -58,6 +62,8 @@ settings = StudySettings(
     epochs=epochs,
 )
 runs = run_study(settings)
+
+# %%
 entries = ledger(runs)
 counts = balance(entries)
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from conftest import FIRST, write_pair
 
-from amol import execution
+from amol import execution, fork
 from amol.execution import NotebookError, notebook_path, parameters_of, parse_parameters
 
 
@@ -53,16 +53,26 @@ def test_a_list_may_be_written_with_commas(notebook):
 
 
 def test_items_of_a_list_take_the_type_of_the_default(tmp_path):
-    text = '# %% tags=["parameters"]\nsizes: list = [1, 2]\nempty: list = []\nmixed: dict = {}\n'
+    text = (
+        '# %% tags=["parameters"]\nsizes: list = [1, 2]\nempty: list = []\nmixed: dict = {}\n'
+        "words: list[str] = []\nseeds: int = 5  # number, or a list of seeds\n"
+    )
     notebook = write_pair(tmp_path, "lists", text)
     given = {"sizes": "3,4", "empty": "3,0.5,true,x", "mixed": "{a: 1e-3, b: no, c: d}"}
+    given |= {"words": "1,no", "seeds": "[0, 3]"}
+    assert parse_parameters(notebook, {"seeds": ["0", "3"]}) == {"seeds": [0, 3]}
+    assert parse_parameters(notebook, {"seeds": "3"}) == {"seeds": 3}
     assert parse_parameters(notebook, given) == {
         "sizes": [3, 4],
         "empty": [3, 0.5, True, "x"],
         "mixed": {"a": 0.001, "b": False, "c": "d"},
+        "words": ["1", "no"],
+        "seeds": [0, 3],
     }
     with pytest.raises(ValueError, match=r"sizes is '3,x'; wanted: a list"):
         parse_parameters(notebook, {"sizes": "3,x"})
+    with pytest.raises(ValueError, match="seeds is 'x'; wanted: int or list, such as 5"):
+        parse_parameters(notebook, {"seeds": "x"})
 
 
 @pytest.mark.parametrize(
@@ -141,6 +151,13 @@ FORKED = """
 #
 # $$ a $$ (eq-mine)
 
+# %% tags=["parameters"]
+datasets: list = [
+    "Abalone",
+]  # data – sets
+rate: float = 0.5  # how fast
+words: list[str] = []  # some
+
 # %%
 table = publish("tab-mine")
 
@@ -156,15 +173,21 @@ table = publish("tab-mine")
 
 
 def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, tmp_path):
-    monkeypatch.setattr(execution, "ROOT", tmp_path)
+    for module in (execution, fork):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
     (tmp_path / "notebooks").mkdir()
     source = write_pair(tmp_path / "notebooks", "mine", FORKED)
     contents = "root: a\nchapters:\n  - file: notebooks/mine\n  - file: book/fork  # last\n"
     (tmp_path / "_toc.yml").write_text(contents)
-    made = execution.fork_notebook("mine", "your_own")
+    (tmp_path / "ö my.csv").touch()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    defaults = {"datasets": ["Abalone", "../ö my.csv"], "words": ["a", "b"]}
+    made = fork.fork_notebook("mine", "your_own", defaults)
     text = made.with_suffix(".py").read_text()
     for own in ("(sec-mine-your-own)=", "{eq}`eq-mine-your-own`", "(eq-mine-your-own)"):
         assert own in text
+    assert "datasets: list = ['Abalone', 'ö my.csv']  # data – sets\nrate: float = 0.5" in text
+    assert "words: list[str] = ['a', 'b']  # some" in text
     for own in ("{glue:figure} fig-mine-your-own\n", ":name: fig-mine-your-own\n"):
         assert own in text
     assert "{numref}`fig-mine-too-your-own`" in text and "tab-mine-your-own.csv" in text
@@ -174,6 +197,9 @@ def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, 
     assert lines[3] == "  - file: notebooks/your_own" and lines[4].endswith("# last")
     assert source.with_suffix(".py").read_text().count("your") == 0
     with pytest.raises(FileExistsError, match="your_own exists already"):
-        execution.fork_notebook("mine", "your_own")
+        fork.fork_notebook("mine", "your_own")
     with pytest.raises(ValueError, match="allowed: letters, digits and _"):
-        execution.fork_notebook("mine", "../escape")
+        fork.fork_notebook("mine", "../escape")
+    monkeypatch.setattr(fork, "ROOT", tmp_path / "notebooks")
+    with pytest.raises(ValueError, match=r"my\.csv lies outside the book"):
+        fork.fork_notebook(source, "another", defaults)

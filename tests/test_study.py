@@ -31,7 +31,7 @@ def store(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("datasets", ["Wine"], "'Wine'; allowed: Synthetic, Wine Red"),
+        ("datasets", ["Wine"], "'Wine'; did you mean Wine Red? allowed: Synthetic, Wine Red"),
         ("datasets", 3, "datasets is 3"),
         ("methods", "CE,XE", "'XE'; allowed: CE, OLL"),
         ("methods", [], "empty"),

@@ -1,8 +1,13 @@
 """Tables: means by hand, what is best, the paper's row, and what reaches the disk."""
 
+from html import escape
+
 import numpy as np
 import pandas as pd
 import pytest
+from markdown_it.renderer import RendererHTML
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 
 from amol import tables
 
@@ -131,3 +136,20 @@ def test_numbered_table_speaks_both_languages(results):
     assert "<b>20</b>" in table._repr_html_() and "**" not in table._repr_html_()
     assert r"y & \textbf{20} & b \\" in (results / "tables" / "tab-y.tex").read_text()
     assert (results / "tables" / "tab-y.csv").read_text() == "K,N,Note\nx,1,a\ny,20,b\n"
+
+
+def test_text_that_is_not_ours_stays_text(results):
+    name = "a_b*c*\n|<script>{ref}`x` $y$ **z** \\&~^"
+    runs = runs_of({(name, "CE"): [0.5, 0.6]})
+    table = tables.publish_comparison("tab-z", "QWK", tables.summarize(runs, ["QWK"]))
+    (shown,) = table.cells.columns
+    page = create_md_parser(MdParserConfig(enable_extensions=["dollarmath"]), RendererHTML)
+    html = page.render(f"| a | {shown} |\n|:--|--:|\n| 1 | 2 |\n")
+    plain = name.replace("\n", " ")
+    assert f">{escape(plain)}</th>" in html
+    assert f"<th>{escape(plain, quote=False)}</th>" in table._repr_html_()
+    tex = (results / "tables" / "tab-z.tex").read_text(encoding="utf-8")
+    told = r"a\_b*c* \textbar{}\textless{}script\textgreater{}\{ref\}`x` \$y\$ **z** "
+    assert told + r"\textbackslash{}\&\textasciitilde{}\textasciicircum{}" in tex
+    tables.publish("tab-z", "", pd.DataFrame({"N": [tables.literal(name)]}))
+    assert pd.read_csv(results / "tables" / "tab-z.csv").loc[0, "N"] == plain

@@ -6,13 +6,14 @@ to committed files. While Sphinx reads a notebook, the outputs of its executed c
 
 import json
 import re
+import shlex
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
-import papermill
 from sphinx.util import logging
 
+from amol.execution import parameters_of
 from amol.repository import repository
 
 logger = logging.getLogger(__name__)
@@ -93,21 +94,22 @@ def joined(cells: list[dict]) -> list[dict]:
 
 def rerun_note(notebook: Path) -> dict | None:
     """A Markdown cell that says how to run the page again, or None without parameters."""
-    parameters = papermill.inspect_notebook(notebook)
+    parameters = parameters_of(notebook)
     if not parameters:
         return None
-    name = notebook.stem
-    shown = parameters["seeds" if "seeds" in parameters else next(iter(parameters))]
-    rows = [
-        f"| `{p['name']}` | {p['inferred_type_name']} | `{p['default']}` | {p['help']} |"
-        for p in parameters.values()
-    ]
+    name = "seeds" if "seeds" in parameters else next(iter(parameters))
+    value = parameters[name]["default"]
+    value = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    rows = []
+    for parameter, known in parameters.items():
+        cells = f"`{parameter}`", known["type"], f"`{known['default']!r}`", known["help"]
+        rows.append("| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |")
     text = [
-        f":::{{dropdown}} Run this page again: `amol run {name}`",
+        f":::{{dropdown}} Run this page again: `amol run {notebook.stem}`",
         ":class-container: rerun",
         "",
-        f"Any parameter can be changed, for example `amol run {name} -p {shown['name']} "
-        f"{shown['default']}`; {{doc}}`/book/rerun` tells how.",
+        f"Any parameter can be changed, for example `amol run {notebook.stem} -p {name} "
+        f"{shlex.quote(value)}`; {{doc}}`/book/rerun` tells how.",
         "",
         "| parameter | type | default | meaning |",
         "|:--|:--|:--|:--|",
