@@ -180,11 +180,12 @@ def publish(
     """
     folder = results_dir() / "tables"
     folder.mkdir(parents=True, exist_ok=True)
+    plain = cells.reset_index().map(_without_roles)
     if data is None:
-        data = cells.reset_index().map(lambda c: _unescaped(str(c).replace("**", "")))
+        data = plain.map(lambda cell: _unescaped(cell.replace("**", "")))
         data = data.rename(columns=lambda name: _unescaped(str(name)))
     data.to_csv(folder / f"{label}.csv", index=False)
-    (folder / f"{label}.tex").write_text(_latex(cells), encoding="utf-8")
+    (folder / f"{label}.tex").write_text(_latex(plain), encoding="utf-8")
     return NumberedTable(label, caption, cells)
 
 
@@ -219,20 +220,24 @@ def _markdown(cells: pd.DataFrame) -> str:
     return cells.to_markdown(colalign=_alignment(cells), disable_numparse=True)
 
 
-def _latex(cells: pd.DataFrame) -> str:
-    """The table as a booktabs tabular."""
+def _without_roles(cell: object) -> str:
+    """A cell's text with MyST roles replaced by what they name."""
+    return re.sub(r"\{[a-z:]+\}`(?:[^`<]*<)?([^`>]+)>?`", r"\1", str(cell))
+
+
+def _latex(table: pd.DataFrame) -> str:
+    """The table as a booktabs tabular; its first column is on the left."""
 
     def text(cell: object) -> str:
         bold = re.sub(r"\*\*(.+?)\*\*", r"\\textbf{\1}", str(cell))
-        either = rf"\\{MARKUP}|([&%#_])"
-        escaped = re.sub(either, lambda c: LATEX.get(c[1] or c[2], c[1]), bold)
+        either = rf"(\$[^$]*\$)|\\{MARKUP}|([&%#_])"  # math stays as it is
+        escaped = re.sub(either, lambda c: c[1] or LATEX.get(c[2] or c[3], c[2]), bold)
         return escaped.replace("±\N{NO-BREAK SPACE}", r"$\pm$ ").replace(DASH, "--")
 
     def line(row: Sequence[object]) -> str:
         return " & ".join(map(text, row)) + r" \\"
 
-    table = cells.reset_index()
-    spec = "".join(side[0] for side in _alignment(cells))
+    spec = "".join(side[0] for side in _alignment(table.iloc[:, 1:]))
     body = [line(row) for row in table.itertuples(index=False)]
     head = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", line(table.columns), r"\midrule"]
     return "\n".join([*head, *body, r"\bottomrule", r"\end{tabular}", ""])

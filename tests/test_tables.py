@@ -153,3 +153,12 @@ def test_text_that_is_not_ours_stays_text(results):
     assert told + r"\textbackslash{}\&\textasciitilde{}\textasciicircum{}" in tex
     tables.publish("tab-z", "", pd.DataFrame({"N": [tables.literal(name)]}))
     assert pd.read_csv(results / "tables" / "tab-z.csv").loc[0, "N"] == plain
+
+
+def test_files_keep_math_and_lose_roles(results):
+    cells = pd.DataFrame({"See": ["{numref}`tab-a` & {ref}`text <sec-b>`"]}, index=["$J_c$ of a_b"])
+    tables.publish("tab-z", "A caption.", cells.rename_axis("What"))
+    tex = (results / "tables" / "tab-z.tex").read_text(encoding="utf-8")
+    assert r"$J_c$ of a\_b & tab-a \& sec-b \\" in tex
+    stored = (results / "tables" / "tab-z.csv").read_text(encoding="utf-8")
+    assert stored == "What,See\n$J_c$ of a_b,tab-a & sec-b\n"
