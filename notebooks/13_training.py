@@ -115,6 +115,51 @@ print("alpha:", search.best_params_["neuralnetclassifier__criterion__alpha"])
 print(f"cross-validated QWK: {search.best_score_:.3f}")
 
 # %% [markdown]
+# ## Lightning
+#
+# In a [Lightning](https://lightning.ai/docs/pytorch/stable/) module the loss is a submodule like
+# any other: its class weights move with the module to another device and are saved with it. Logger,
+# checkpoints and progress bar are off here, so that the page leaves no files behind.
+
+# %% tags=["remove-cell"]
+import logging
+import warnings
+
+logging.getLogger("pytorch_lightning.utilities.rank_zero").setLevel(logging.ERROR)
+warnings.filterwarnings("ignore", module="pytorch_lightning")
+
+# %% tags=["show-input"]
+import pytorch_lightning as lightning
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class OrdinalModule(lightning.LightningModule):
+    def __init__(self, criterion):
+        super().__init__()
+        self.net, self.criterion = Net(classes=criterion.num_logits), criterion
+
+    def training_step(self, batch, index):
+        features, labels = batch
+        return self.criterion(self.net(features), labels)
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters(), lr=1e-3)
+
+
+# %% tags=["show-input"]
+quiet = {"enable_progress_bar": False, "enable_model_summary": False}
+torch.manual_seed(0)
+module = OrdinalModule(LOSSES[method](num_classes=7))
+batches = DataLoader(TensorDataset(X[train], y[train]), batch_size=256, shuffle=True)
+trainer = lightning.Trainer(
+    max_epochs=epochs, accelerator="cpu", logger=False, enable_checkpointing=False, **quiet
+)
+trainer.fit(module, batches)
+with torch.no_grad():
+    labels = module.criterion.predict(module.net(X[test]))
+print(f"test QWK: {METRICS['QWK'](y[test], labels, 7):.3f}")
+
+# %% [markdown]
 # ## Heads with one logit fewer
 #
 # CORAL and CORN take $K - 1$ logits. `num_logits` tells how wide the last layer must be,
