@@ -189,3 +189,24 @@ def test_scorers_have_the_right_sign():
     assert found["center_recall"] == 1
     # cumulative (0, 0, 1, 1) against the label's: off by |y − 2| places of 4
     assert found["RPS"] == pytest.approx(-6 / 8 / 4)
+
+
+def test_skordinal_agrees_where_it_answers():
+    theirs = pytest.importorskip("skordinal.metrics")
+    generator = np.random.default_rng(0)
+    y_true, y_pred = generator.integers(1, 5, (2, 60))  # of six classes the outer two are absent
+    probabilities = generator.dirichlet(np.ones(6), 60)
+    classes = np.arange(6)
+    amae = theirs.average_mean_absolute_error(y_true, y_pred, labels=classes)
+    assert METRICS["AMAE"](y_true, y_pred, 6) == pytest.approx(amae, abs=1e-12)
+    assert METRICS["MAE"](y_true, y_pred, 6) == theirs.mean_absolute_error(y_true, y_pred)
+    assert METRICS["accuracy"](y_true, y_pred, 6) == theirs.accuracy_score(y_true, y_pred)
+    # theirs is not divided by K − 1
+    rps = theirs.ranked_probability_score(y_true, probabilities) / 5
+    assert PROBABILITY_METRICS["RPS"](y_true, probabilities) == pytest.approx(rps, abs=1e-12)
+    # their kappa weighs |i − j|, and is nan where ours is 0
+    with np.errstate(invalid="ignore"):
+        assert math.isnan(theirs.weighted_kappa([2, 2], [2, 2], labels=classes))
+    # unless it is told the classes, theirs closes the gap that an absent one leaves
+    assert theirs.average_mean_absolute_error([0, 0, 4], [0, 4, 4]) == 0.25
+    assert METRICS["AMAE"]([0, 0, 4], [0, 4, 4], 5) == 1
