@@ -242,6 +242,8 @@ def forest(frame: pd.DataFrame) -> Figure:
                 look = _style(VERDICTS[row.verdict])
                 ax.errorbar(row.difference, names.index(row.name), xerr=reach, capsize=3, **look)
             ax.set_title(dataset)
+            ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(2))
+            ax.xaxis.set_major_formatter("{x:g}")
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
         _key(figure, VERDICTS)

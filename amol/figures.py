@@ -1,9 +1,10 @@
 """Figures of the book: tidy frame in, Matplotlib figure out.
 
-Drawn narrow with large type, so that the text is still that of the page on a phone; a method
+Drawn narrow with large type, so that on a phone their text is as large as the page's; a method
 keeps its color and marker in every figure.
 """
 
+import textwrap
 import zlib
 from collections.abc import Mapping, Sequence
 
@@ -23,21 +24,21 @@ from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
 from amol.tables import HEADINGS
 
-WIDTH = 5.0  # inches: 360 CSS px on a phone make one pixel a point
+WIDTH, SIZE = 4.5, 13  # inches and points: 400 CSS px wide, text has the 16 px of the page
 SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  # of a point
 INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
 STYLE = {
-    "font.size": 13,
-    "axes.titlesize": 13,
-    "axes.labelsize": 13,
-    "xtick.labelsize": 12,
-    "ytick.labelsize": 12,
+    "font.size": SIZE,
+    "axes.titlesize": SIZE,
+    "axes.labelsize": SIZE,
+    "xtick.labelsize": SIZE,
+    "ytick.labelsize": SIZE,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": FAINT,
     "text.color": INK,
-    "figure.labelsize": 13,
+    "figure.labelsize": SIZE,
     "figure.facecolor": "white",
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
@@ -161,7 +162,7 @@ def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
         for ax, (title, part) in zip(axes, panels, strict=False):
             colors = np.where(part["center"], "#D55E00", "#9BB7CC")
             ax.bar(part["label"].astype(str), part["share"], color=colors)
-            ax.set(title=_literal(title), xlabel=xlabel)
+            ax.set(title=textwrap.fill(_literal(title), 16), xlabel=xlabel)
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
         for ax in axes[:: min(2, len(panels))]:
@@ -306,7 +307,7 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
         beyond = points.drop(inside.index)
         if len(beyond):
             text = "; ".join(f"{m} ({p[x]:.2f}, {p[y]:.2f})" for m, p in beyond.iterrows())
-            ax.set_title(f"off the chart: {text}", fontsize=12)
+            ax.set_title(f"off the chart: {text}")
         better = {True: "higher is better", False: "lower is better"}
         label = {m: f"{HEADINGS.get(m, m)} ({better[HIGHER_IS_BETTER[m]]})" for m in (x, y)}
         ax.set(xlabel=label[x], ylabel=label[y])

@@ -134,7 +134,7 @@ glue("fig-confusion", figures.save("fig-confusion", figure, confusion))
 # %% tags=["remove-output"]
 low, high = extreme & (y_true < center), extreme & (y_true > center)
 sides = {
-    f"true class {', '.join(map(str, np.unique(y_true[side])))}; n = {side.sum()}": side
+    f"true class {', '.join(map(str, np.unique(y_true[side])))}; {side.sum()} samples": side
     for side in (low, high)
 }
 mass = pd.concat(

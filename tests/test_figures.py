@@ -64,12 +64,12 @@ def test_a_new_method_keeps_its_style():
     assert figures.method_style("mine") not in figures.METHOD_STYLE.values()
 
 
-def test_type_is_large_enough_for_a_phone(drawn):
+def test_type_is_as_large_as_the_page_on_a_phone(drawn):
     for name, figure in drawn.items():
         width = figure.get_size_inches()[0]
         for text in texts(figure):
-            pixels = text.get_fontsize() * 360 / (72 * width)
-            assert pixels >= 12, f"{name}: {text.get_text()!r} is {pixels:.1f} px at 360 px"
+            pixels = text.get_fontsize() * 400 / (72 * width)
+            assert pixels >= 16, f"{name}: {text.get_text()!r} is {pixels:.1f} px at 400 px"
 
 
 def test_nothing_is_drawn_outside_the_figure(drawn):

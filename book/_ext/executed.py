@@ -33,6 +33,7 @@ LEFT_OUT = re.compile(
     re.DOTALL,
 )
 ICON_RULE = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{[^}]*\}")
+PAPER_ROW = re.compile(r'<tr class="(?=row-\w+">\s*<td[^>]*>\s*<p>[^<]*, paper</p>)')
 MATHJAX = re.compile(r"<script>window\.MathJax.*?</script>|<script[^>]*mathjax[^>]*></script>")
 
 
@@ -190,6 +191,7 @@ def finish(app, exception) -> None:
     drop_unused_icons(site)
     for page in site.rglob("*.html"):
         html = LEFT_OUT.sub("", page.read_text(encoding="utf-8"))
+        html = PAPER_ROW.sub('<tr class="paper ', html)
         if 'class="math' not in html:
             html = MATHJAX.sub("", html)
         page.write_text(html, encoding="utf-8")
