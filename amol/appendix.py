@@ -13,12 +13,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from amol.choices import CHOSEN
-from amol.figures import BAND, FAINT, INK, STYLE, _canvas, _rows
 from amol.inference import compare
 from amol.metrics import HIGHER_IS_BETTER, center_hedging_rate
 from amol.published import published
 from amol.settings import StudySettings
 from amol.study import predictions
+from amol.style import BAND, FAINT, INK, STYLE, canvas, row_names
 from amol.tables import HEADINGS, summarize
 
 METRICS = ("QWK", "CHR_ext")
@@ -186,10 +186,10 @@ def marks(
         panels = list(frame.groupby("metric", sort=False))
         down = len(panels) // across
         lines = sum(name.count("\n") + 1.6 for name in frame["name"].unique())
-        figure, axes = _canvas(down, across, down * (0.7 + 0.2 * lines) + 0.5 + 0.25 * len(looks))
+        figure, axes = canvas(down, across, down * (0.7 + 0.2 * lines) + 0.5 + 0.25 * len(looks))
         for place, (ax, (metric, part)) in enumerate(zip(axes, panels, strict=True)):
             names = list(part["name"].unique())
-            _rows(ax, names)
+            row_names(ax, names)
             band = part.groupby("name", sort=False)["value"].agg(["min", "max"])
             ax.hlines(range(len(names)), band["min"], band["max"], color=BAND, lw=5, zorder=1)
             for series, look in looks.items():
@@ -213,7 +213,7 @@ def ranking(frame: pd.DataFrame, split_seed: int) -> Figure:
     """The splits of `rank_splits` in their order, one panel a metric; ``split_seed`` is named."""
     with mpl.rc_context(STYLE):
         panels = list(frame.groupby("metric", sort=False))
-        figure, axes = _canvas(len(panels), 1, 2.6 * len(panels) + 0.4, sharex=True)
+        figure, axes = canvas(len(panels), 1, 2.6 * len(panels) + 0.4, sharex=True)
         for ax, (metric, part) in zip(axes, panels, strict=True):
             points = list(zip(range(1, len(part) + 1), part["distance"], strict=True))
             ax.plot(*zip(*points, strict=True), "o", color=FAINT, ms=4)
@@ -233,9 +233,9 @@ def forest(frame: pd.DataFrame) -> Figure:
         names, panels = list(frame["name"].unique()), list(frame.groupby("dataset", sort=False))
         down = -(-len(panels) // 2)
         height = down * (0.8 + 0.34 * len(names)) + 0.9
-        figure, axes = _canvas(down, min(2, len(panels)), height, sharey=True)
+        figure, axes = canvas(down, min(2, len(panels)), height, sharey=True)
         for ax, (dataset, part) in zip(axes, panels, strict=False):
-            _rows(ax, names)
+            row_names(ax, names)
             ax.axvline(0, color=FAINT, lw=1)
             for row in part.itertuples():
                 reach = [[row.difference - row.low], [row.high - row.difference]]

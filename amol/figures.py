@@ -5,8 +5,7 @@ keeps its color and marker in every figure.
 """
 
 import textwrap
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import matplotlib as mpl
 import matplotlib.lines
@@ -19,61 +18,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from amol.losses import LOSSES
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
+from amol.style import BAND, FAINT, INK, STYLE, canvas, literal, method_style, row_names
 from amol.tables import HEADINGS
 
-WIDTH, SIZE = 4.5, 13  # inches and points: 400 CSS px wide, text has the 16 px of the page
 SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  # of a point
-INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
-STYLE = {
-    "font.size": SIZE,
-    "axes.titlesize": SIZE,
-    "axes.labelsize": SIZE,
-    "xtick.labelsize": SIZE,
-    "ytick.labelsize": SIZE,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": FAINT,
-    "text.color": INK,
-    "figure.labelsize": SIZE,
-    "figure.facecolor": "white",
-    "axes.facecolor": "white",
-    "savefig.facecolor": "white",
-    "figure.constrained_layout.use": True,
-    "svg.hashsalt": "amol",
-}
-# Okabe and Ito's palette, the yellow darkened so that it shows on white
-METHOD_STYLE = {
-    "CE": ("#000000", "o"),
-    "OLL": ("#E69F00", "s"),
-    "SORD": ("#56B4E9", "^"),
-    "AMOL": ("#0072B2", "D"),
-    "AMOL-asym": ("#D55E00", "v"),
-    "AMOL-exp": ("#009E73", "P"),
-    "AMOL-OLL": ("#CC79A7", "X"),
-    "AMOL-CE": ("#9C8500", "<"),
-    "KL": ("#7A5195", ">"),
-    "CE-masked": ("#6B6B6B", "h"),
-}
-SPARE_STYLE = [
-    ("#882255", "*"), ("#117733", "p"), ("#332288", "d"), ("#AA4499", "8"),
-    ("#999933", "H"), ("#44AA99", "^"), ("#CC6677", "s"), ("#6699CC", "D"),
-]  # fmt: skip
-
-
-def method_style(method: str) -> tuple[str, str]:
-    """Color and marker of a method; other losses take the spare ones, in order of registration."""
-    others = [name for name in LOSSES if name not in METHOD_STYLE]
-    at = others.index(method) if method in others else zlib.crc32(method.encode())
-    return METHOD_STYLE.get(method, SPARE_STYLE[at % len(SPARE_STYLE)])
-
-
-def _literal(text: str) -> str:
-    """Text that isn't ours, with no part of it read as a formula."""
-    return text.replace("$", r"\$")
 
 
 def save(label: str, figure: Figure, data: pd.DataFrame) -> SVG:
@@ -85,12 +35,6 @@ def save(label: str, figure: Figure, data: pd.DataFrame) -> SVG:
         figure.savefig(folder / f"{label}.pdf", metadata={"CreationDate": None})
     data.to_csv(folder / f"{label}.csv", index=False)
     return SVG(filename=str(folder / f"{label}.svg"))
-
-
-def _canvas(rows: int, columns: int, height: float, **kwargs) -> tuple[Figure, np.ndarray]:
-    """Figure of ``rows`` × ``columns`` panels, kept out of pyplot; axes as a flat array."""
-    figure = Figure(figsize=(WIDTH, height))
-    return figure, figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
 
 
 def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
@@ -108,7 +52,7 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
         taken.append(box)
         style = {"ha": side, "va": "center", "textcoords": "offset points"}
         halo = {"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.5}
-        ax.annotate(_literal(name), point, (dx, dy), bbox=halo, **style)
+        ax.annotate(literal(name), point, (dx, dy), bbox=halo, **style)
 
 
 def weight_curves(frame: pd.DataFrame) -> Figure:
@@ -118,7 +62,7 @@ def weight_curves(frame: pd.DataFrame) -> Figure:
     """
     with mpl.rc_context(STYLE):
         variants = list(frame.groupby("variant", sort=False))
-        figure, axes = _canvas(len(variants), 1, 2.7 * len(variants), sharex=True, sharey=True)
+        figure, axes = canvas(len(variants), 1, 2.7 * len(variants), sharex=True, sharey=True)
         for ax, (variant, part) in zip(axes, variants, strict=True):
             lines = part.groupby("y", sort=False)
             for (y, line), color in zip(lines, ("#0072B2", "#D55E00", INK), strict=False):
@@ -136,13 +80,13 @@ def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> 
     ``center`` is shaded.
     """
     with mpl.rc_context(STYLE):
-        figure, (ax,) = _canvas(1, 1, 4.3)
+        figure, (ax,) = canvas(1, 1, 4.3)
         ax.axvspan(center - 0.5, center + 0.5, color=BAND, zorder=0)
         ax.bar(truth.index, truth, width=0.5, color="#CFCFCF", zorder=1)
         for method, line in frame.groupby("method", sort=False):
             color, marker = method_style(method)
             style = {"color": color, "marker": marker, "lw": 2, "capsize": 3}
-            style["label"] = _literal(method)
+            style["label"] = literal(method)
             ax.errorbar(line["k"], line["mean"], line["std"], **style)
         ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None), xticks=truth.index)
         ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom")
@@ -158,11 +102,11 @@ def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
     with mpl.rc_context(STYLE):
         panels = list(frame.groupby("panel", sort=False))
         rows = -(-len(panels) // 2)
-        figure, axes = _canvas(rows, min(2, len(panels)), 2.6 * rows, sharey=True)
+        figure, axes = canvas(rows, min(2, len(panels)), 2.6 * rows, sharey=True)
         for ax, (title, part) in zip(axes, panels, strict=False):
             colors = np.where(part["center"], "#D55E00", "#9BB7CC")
             ax.bar(part["label"].astype(str), part["share"], color=colors)
-            ax.set(title=textwrap.fill(_literal(title), 16), xlabel=xlabel)
+            ax.set(title=textwrap.fill(literal(title), 16), xlabel=xlabel)
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
         for ax in axes[:: min(2, len(panels))]:
@@ -177,7 +121,7 @@ def confusion(frame: pd.DataFrame, center: int) -> Figure:
     """
     with mpl.rc_context(STYLE):
         grid = frame.pivot(index="true", columns="predicted", values="share")
-        figure, (ax,) = _canvas(1, 1, 4.6)
+        figure, (ax,) = canvas(1, 1, 4.6)
         ax.imshow(grid, cmap="Blues", vmin=0, vmax=1)
         for (row, column), share in np.ndenumerate(grid.to_numpy()):
             ink = "white" if share > 0.5 else INK
@@ -190,15 +134,6 @@ def confusion(frame: pd.DataFrame, center: int) -> Figure:
         ax.spines[:].set_visible(False)
         ax.tick_params(length=0)
     return figure
-
-
-def _rows(ax: Axes, names: Sequence[str]) -> None:
-    """One row a name, the first on top."""
-    ax.set_yticks(range(len(names)), map(_literal, names))
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.grid(axis="x", color=BAND)
-    ax.set_axisbelow(True)
-    ax.tick_params(axis="y", length=0)
 
 
 def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str] = {}) -> Figure:
@@ -218,15 +153,15 @@ def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str]
         methods = list(summary["method"].unique())
         rows, across = -(-len(panels) // 2), min(2, len(panels))
         height = rows * (0.9 + 0.3 * len(methods)) + 0.4
-        figure, axes = _canvas(rows, across, height, sharey=True, sharex=panel == "dataset")
+        figure, axes = canvas(rows, across, height, sharey=True, sharex=panel == "dataset")
         for ax, (name, part) in zip(axes, panels, strict=False):
-            _rows(ax, methods)
+            row_names(ax, methods)
             for row in part.itertuples():
                 color, marker = method_style(row.method)
                 at = methods.index(row.method)
                 ax.errorbar(row.mean, at, xerr=row.std, color=color, marker=marker, ms=7, capsize=3)
                 ax.plot(row.paper_mean, at, "|", color=INK, ms=15, mew=1.8)
-            ax.set_title(HEADINGS.get(name, _literal(name)) + flags.get(name, ""))
+            ax.set_title(HEADINGS.get(name, literal(name)) + flags.get(name, ""))
             ax.tick_params(labelbottom=True)
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
@@ -258,15 +193,15 @@ def dumbbells(
         (hollow, full), names = ends, list(frame["name"].unique())
         panels = list(frame.groupby("panel", sort=False))
         height = len(panels) * (0.7 + 0.31 * len(names)) + 0.9
-        figure, axes = _canvas(len(panels), 1, height, sharex=True)
+        figure, axes = canvas(len(panels), 1, height, sharex=True)
         for ax, (title, part) in zip(axes, panels, strict=True):
-            _rows(ax, names)
+            row_names(ax, names)
             at = [names.index(name) for name in part["name"]]
             ax.hlines(at, part[hollow], part[full], color=FAINT, lw=2, zorder=1)
             style = {"s": 60, "lw": 1.8, "zorder": 2}
             ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
             ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
-            ax.set(title=_literal(title), xscale=scale)
+            ax.set(title=literal(title), xscale=scale)
             if scale == "log":
                 ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
                 ax.xaxis.set_major_formatter("{x:g}")
@@ -289,7 +224,7 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
     would squeeze them; it is named at the lower edge instead.
     """
     with mpl.rc_context(STYLE):
-        figure, (ax,) = _canvas(1, 1, 4.3)
+        figure, (ax,) = canvas(1, 1, 4.3)
         wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
         points = wide["mean"].dropna()
         ranked = points[y].sort_values()

@@ -8,6 +8,7 @@ from matplotlib.text import Text
 
 from amol import figures
 from amol.losses import PAPER_METHODS
+from amol.style import METHOD_STYLE, method_style
 
 METHODS = [*PAPER_METHODS, "KL", "CE-masked"]
 
@@ -55,13 +56,13 @@ def texts(figure):
 
 
 def test_no_two_methods_look_alike():
-    styles = [figures.method_style(method) for method in METHODS]
+    styles = [method_style(method) for method in METHODS]
     assert len({color for color, _ in styles}) == len({marker for _, marker in styles}) == 10
 
 
 def test_a_new_method_keeps_its_style():
-    assert figures.method_style("mine") == figures.method_style("mine")
-    assert figures.method_style("mine") not in figures.METHOD_STYLE.values()
+    assert method_style("mine") == method_style("mine")
+    assert method_style("mine") not in METHOD_STYLE.values()
 
 
 def test_type_is_as_large_as_the_page_on_a_phone(drawn):

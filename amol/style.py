@@ -1,0 +1,75 @@
+"""What every figure shares: size, type, colors, a method's look, panels and rows of names."""
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from amol.losses import LOSSES
+
+WIDTH, SIZE = 4.5, 13  # inches and points: 400 CSS px wide, text has the 16 px of the page
+INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
+STYLE = {
+    "font.size": SIZE,
+    "axes.titlesize": SIZE,
+    "axes.labelsize": SIZE,
+    "xtick.labelsize": SIZE,
+    "ytick.labelsize": SIZE,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": FAINT,
+    "text.color": INK,
+    "figure.labelsize": SIZE,
+    "figure.facecolor": "white",
+    "axes.facecolor": "white",
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "amol",
+}
+# Okabe and Ito's palette, the yellow darkened so that it shows on white
+METHOD_STYLE = {
+    "CE": ("#000000", "o"),
+    "OLL": ("#E69F00", "s"),
+    "SORD": ("#56B4E9", "^"),
+    "AMOL": ("#0072B2", "D"),
+    "AMOL-asym": ("#D55E00", "v"),
+    "AMOL-exp": ("#009E73", "P"),
+    "AMOL-OLL": ("#CC79A7", "X"),
+    "AMOL-CE": ("#9C8500", "<"),
+    "KL": ("#7A5195", ">"),
+    "CE-masked": ("#6B6B6B", "h"),
+}
+SPARE_STYLE = [
+    ("#882255", "*"), ("#117733", "p"), ("#332288", "d"), ("#AA4499", "8"),
+    ("#999933", "H"), ("#44AA99", "^"), ("#CC6677", "s"), ("#6699CC", "D"),
+]  # fmt: skip
+
+
+def method_style(method: str) -> tuple[str, str]:
+    """Color and marker of a method; other losses take the spare ones, in order of registration."""
+    others = [name for name in LOSSES if name not in METHOD_STYLE]
+    at = others.index(method) if method in others else zlib.crc32(method.encode())
+    return METHOD_STYLE.get(method, SPARE_STYLE[at % len(SPARE_STYLE)])
+
+
+def literal(text: str) -> str:
+    """Text that isn't ours, with no part of it read as a formula."""
+    return text.replace("$", r"\$")
+
+
+def canvas(rows: int, columns: int, height: float, **kwargs) -> tuple[Figure, np.ndarray]:
+    """Figure of ``rows`` × ``columns`` panels, kept out of pyplot; axes as a flat array."""
+    figure = Figure(figsize=(WIDTH, height))
+    return figure, figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
+
+
+def row_names(ax: Axes, names: Sequence[str]) -> None:
+    """One row a name, the first on top."""
+    ax.set_yticks(range(len(names)), map(literal, names))
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.grid(axis="x", color=BAND)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)
