@@ -84,17 +84,6 @@ def test_run_tells_the_failing_cell_and_leaves_the_source_alone(book):
     assert source.read_bytes() == before
 
 
-@pytest.mark.slow
-def test_a_fork_builds(built):
-    assert built.amol("fork", "01_first", "my_first").returncode == 0
-    done = built.build()
-    assert done.returncode == 0, done.stderr
-    assert "1 to execute" in done.stdout
-    page = built.page("notebooks/my_first")
-    assert 'id="tab-first-my-first"' in page and "tab-first-my-first.csv" in page
-    assert "my_first.html" in built.page("notebooks/01_first")
-
-
 def test_every_command_of_the_how_to_pages_is_one_that_exists():
     text = "".join((ROOT / "book" / name).read_text() for name in ("rerun.md", "fork.md"))
     commands = re.findall(r"^amol (\w+)", text, re.MULTILINE)
