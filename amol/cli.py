@@ -1,6 +1,7 @@
 """Command line of the companion: ``amol build | pdf | run | study | check | bench | fork``."""
 
 import argparse
+import logging
 import re
 import signal
 import sys
@@ -164,6 +165,7 @@ def _run(arguments: argparse.Namespace) -> None:
     except (execution.NotebookError, ValueError) as error:
         raise _fail(error) from None
     except KeyboardInterrupt:
+        logging.disable()  # what a client says of the kernel that it has just ended
         print(f"\npartial run: {output}", file=sys.stderr)
         raise
     print(f"notebook: {output}")

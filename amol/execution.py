@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+import logging
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -208,6 +209,7 @@ class _ReportingEngine(NBClientEngine):
 
 
 papermill_engines.register("amol", _ReportingEngine)
+logging.getLogger("papermill").setLevel(logging.CRITICAL)  # errors are told in our own words
 
 
 def run_notebook(

@@ -20,7 +20,7 @@ from amol.datasets import ABALONE_VARIANTS, DATASETS, Dataset
 from amol.paths import ROOT
 
 ENOUGH = 5  # rows of a class, so that training, validation and test part each get one
-MOST_CLASSES = 256
+CLASSES = range(3, 257)  # a center has a class on either side
 MOST_WORDS = 100  # different words in one column
 LARGEST = 1e100  # beyond, the square of a number may not be finite
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "?"}
@@ -183,9 +183,9 @@ def _ranked(labels: Cells, order: tuple[str, ...]) -> tuple[np.ndarray, tuple[st
     for line, label in labels:
         if label not in rank:
             raise ValueError(f"label {label!r} in line {line} is not in order: {allowed}")
-    if not 2 <= len(order) <= MOST_CLASSES:
+    if len(order) not in CLASSES:
         told = f"only {order[0]!r}" if len(order) == 1 else f"{len(order)} different ones"
-        raise ValueError(f"the labels are {told}; allowed: 2 to {MOST_CLASSES} classes")
+        raise ValueError(f"the labels are {told}; allowed: {CLASSES[0]} to {CLASSES[-1]} classes")
     counts = Counter(label for _, label in labels)
     few = [f"{label!r} has {counts[label]}" for label in order if counts[label] < ENOUGH]
     if few:

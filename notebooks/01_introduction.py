@@ -62,7 +62,8 @@ data = settings.load(dataset)
 center = center_class(data.num_classes)
 y_true, y_pred, probabilities = predictions(settings, dataset, method)
 distance_to_end = np.minimum(y_true, data.num_classes - 1 - y_true)
-extreme = distance_to_end <= 1
+side = min(2, center)  # classes pooled at each end; the center is never one of them
+extreme = distance_to_end < side
 
 # %% tags=["remove-cell"]
 end = distance_to_end == 0
@@ -77,6 +78,7 @@ numbers = {
     "intro_last_name": data.class_names[-1],
     "intro_center_share": float(np.mean(data.y == center)),
     "intro_extreme_n": int(extreme.sum()),
+    "intro_pool": "two outermost classes" if side == 2 else "outermost class",
     "intro_hedged": float(np.mean(y_pred[:, extreme] == center)),
     "intro_right": float(np.mean(y_pred[:, extreme] == y_true[extreme])),
     "intro_end_right": float(np.mean(y_pred[:, end] == y_true[end])),
@@ -121,7 +123,7 @@ glue("fig-confusion", figures.save("fig-confusion", figure, confusion))
 # <a href="../results/figures/fig-confusion.csv" download>CSV</a>.
 # ```
 #
-# Take the two outermost classes on each side, {glue:text}`intro_extreme_n:d` test samples in all.
+# Take the {glue:text}`intro_pool` on each side, {glue:text}`intro_extreme_n:d` test samples in all.
 # The networks call {glue:text}`intro_hedged:.0%` of them the center class, and get
 # {glue:text}`intro_right:.0%` exactly right. Of the samples in the very first and the very last
 # class, they find {glue:text}`intro_end_right:.0%`.

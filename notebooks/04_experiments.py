@@ -136,10 +136,11 @@ for name, data in loaded.items():
     test = data.y[split(data.y, settings.split_seed)[2]]
     to_end = np.minimum(test, data.num_classes - 1 - test)
     center = center_class(data.num_classes)
+    pooled = int((to_end <= 1).sum()) if center > 1 else tables.DASH
     rows[tables.literal(name)] = {
         "Test rows": len(test),
         "in CHR": int((to_end == 0).sum()),
-        "in CHR_ext": int((to_end <= 1).sum()),
+        "in CHR_ext": pooled,
         "Center": center,
         "Its share": f"{100 * np.mean(test == center):.1f} %",
         "Repeats": duplicate_rows(data),

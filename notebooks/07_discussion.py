@@ -131,9 +131,10 @@ for key, word in words.items():
 # %% tags=["remove-output"]
 keys = ["dataset", "method"]
 means = summary.pivot_table(index=keys, columns="metric", values="mean", sort=False)
-pairs = means[["CHR_ext", "center_recall"]].dropna().reset_index()
+rate = "CHR_ext" if means["CHR_ext"].notna().any() else "CHR"  # as for fewer than five classes
+pairs = means[[rate, "center_recall"]].dropna().reset_index()
 pairs = pairs.rename(columns={"dataset": "panel", "method": "name"})
-ends = {"CHR_ext": "extreme samples called center (CHR_ext)",
+ends = {rate: f"extreme samples called center ({rate})",
         "center_recall": "center samples called center (recall)"}  # fmt: skip
 figure = figures.dumbbells(pairs, ends, xlabel="rate of the answer “center”")
 glue("fig-blindspot", figures.save("fig-blindspot", figure, pairs))

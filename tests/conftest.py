@@ -123,10 +123,10 @@ class Book:
         command = [sys.executable, *arguments]
         return subprocess.run(command, capture_output=True, **self._how(**environment))
 
-    def start(self) -> subprocess.Popen:
+    def start(self, program: str = BUILD, **streams) -> subprocess.Popen:
         # Ctrl-C works even where the tests themselves were started with it ignored
         heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        return subprocess.Popen([sys.executable, "-c", heed + BUILD], **self._how())
+        return subprocess.Popen([sys.executable, "-c", heed + program], **self._how(), **streams)
 
     def build(self, **environment: str) -> subprocess.CompletedProcess:
         # the study has tests of its own; here only what `amol build` does after it

@@ -1,12 +1,13 @@
 """The command line as a person uses it."""
 
 import re
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, SECOND
 
 from amol.cli import main
 
@@ -82,6 +83,26 @@ def test_run_tells_the_failing_cell_and_leaves_the_source_alone(book):
     assert "partial run: " in done.stderr and "Traceback" not in done.stderr
     assert (book.root / "build/runs/01_first.ipynb").exists()
     assert source.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_the_notebook_as_far_as_it_came(book):
+    begun = book.root / "begun"
+    wait = f"# %%\nimport pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(99)\n"
+    book.write("02_second", f"{SECOND}\n{wait}")
+    program = (
+        "from amol.cli import main; raise SystemExit(main(['run', '02_second', '-o', 'o.ipynb']))"
+    )
+    process = book.start(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    end = time.monotonic() + 60
+    while not begun.exists():
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    shown = process.communicate(timeout=60)[0]
+    assert process.returncode == 130
+    assert "partial run: o.ipynb" in shown and "Traceback" not in shown
+    assert "second" in (book.root / "o.ipynb").read_text()
 
 
 def test_every_command_of_the_how_to_pages_is_one_that_exists():

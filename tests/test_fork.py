@@ -18,7 +18,7 @@ PAGE = (ROOT / "book" / "fork.md").read_text(encoding="utf-8")
 BASH, PYTHON = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("bash", "python"))
 DATA, LOSS, _ = PYTHON
 
-HOSTILE = "<img src=x>`b` {ref}`c` $d$ _e_ é"
+HOSTILE = "<img src>`b` {ref}`c` $d$ _e_ é"
 LABELS = ["<script>alert(1)</script>", "{ref}`mid` |", "$hi$"]
 # What a notebook says of a data set and a loss of one's own, in as few words as it takes.
 OWN = f"""
@@ -190,7 +190,7 @@ def test_a_page_of_own_data_stands_in_the_book_without_the_papers_numbers(forked
 def test_text_from_a_file_stays_text_in_the_book(forked):
     book, _, _ = forked
     page = book.page("notebooks/my_own")
-    assert "<img src=x" not in page and "<script>alert" not in page
+    assert "<img src" not in page and "<script>alert" not in page
     plain = " ".join(unescape(re.sub(r"<[^>]+>", "", page)).split())
     assert f"Data: {HOSTILE}; lowest: {LABELS[0]}" in plain
     facts = page[page.index('class="provenance"') :]

@@ -58,11 +58,11 @@ def test_declared_order_ranks_words_and_closes_gaps(write):
 
 
 def test_mark_of_utf8_spaces_quotes_and_blank_lines_are_harmless(write):
-    rows = "".join(f'{i} ,"{("a, b", "c")[i % 2]}", {i % 2}.0\r\n' for i in range(10))
+    rows = "".join(f'{i} ,"{("a, b", "c")[i % 2]}", {i % 3}.0\r\n' for i in range(15))
     name = write("\ufeffx, word ,y\r\n" + rows + "\r\n")
     data = read_csv(name, "y")
     assert data.feature_names == ("x", "word=a, b", "word=c")
-    assert data.class_names == ("0", "1") and data.X[1].tolist() == [1, 0, 1]
+    assert data.class_names == ("0", "1", "2") and data.X[1].tolist() == [1, 0, 1]
 
 
 FINE = {"x": range(18), "z": range(18), "grade": GRADES}
@@ -97,7 +97,8 @@ FINE = {"x": range(18), "z": range(18), "grade": GRADES}
         (FINE | {"grade": ["low", "mid", "hi"] * 6}, ("low", "mid", "high"),
          "label 'hi' in line 4 is not in order: low, mid, high"),
         (FINE, ("3", "4", "4"), "order names a label twice"),
-        (FINE | {"grade": [3] * 18}, (), "the labels are only '3'; allowed: 2 to 256"),
+        (FINE | {"grade": [3] * 18}, (), "the labels are only '3'; allowed: 3 to 256"),
+        (FINE | {"grade": [3, 4] * 9}, (), "the labels are 2 different ones; allowed: 3 to 256"),
         (FINE | {"grade": [3] * 10 + [4] * 4 + [5] * 4}, (),
          "60/20/20 split: '4' has 4, '5' has 4; each needs 5"),
         (FINE, ("2", "3", "4", "5"), "'2' has 0"),
