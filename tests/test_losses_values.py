@@ -99,7 +99,7 @@ def test_proximity_by_hand():
 
 @pytest.mark.parametrize("name", ALL)
 def test_exact_in_float64_whatever_the_logits(name):
-    assert exactness(name, samples=1) < 1e-12
+    assert exactness(name, samples=1, classes=(2, 7)) < 1e-12
     assert exactness(name, samples=1, classes=(101,), magnitudes=(100,)) < 1e-12
 
 
@@ -261,8 +261,8 @@ def learned(loss):
     """Classes that a linear model ends up predicting for samples that tell their class."""
     torch.manual_seed(0)
     model = torch.nn.Linear(5, loss.num_logits)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-    for _ in range(200):
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
+    for _ in range(60):
         optimizer.zero_grad()
         loss(model(torch.eye(5)), torch.arange(5)).backward()
         optimizer.step()
