@@ -5,8 +5,10 @@ module does not import torch). c denotes the center class ⌊(K−1)/2⌋: the l
 where the paper's c = (K−1)/2 is no class.
 
 Call ``METRICS[name](y_true, y_pred, num_classes)`` and
-``PROBABILITY_METRICS[name](y_true, probabilities)``. A metric over samples that are not there
-(no extreme sample, say) is nan.
+``PROBABILITY_METRICS[name](y_true, probabilities)``. Empty input, labels outside 0..K-1 and labels
+that aren't integers raise ValueError. The scale has K classes, whichever of them occur; only AMAE
+averages over those that do. A metric over samples that are not there (no extreme sample, say) is
+nan; a constant prediction has QWK 0.
 """
 
 from collections.abc import Callable

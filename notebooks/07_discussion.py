@@ -229,6 +229,8 @@ glue("tab-remains", tables.publish("tab-remains", caption, remains))
 #   default here; the parameters of this page change it.
 # - **Center.** The method assumes that the middle of the scale is special. With two humps in the
 #   labels, or with an even number of classes, that is less clear.
+# - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
+#   of a wrong class, and cross-entropy's doesn't ({ref}`sec-losses` has the figures).
 # - **Calibration.** AMOL's cheapest answer is not the truth ({numref}`tab-terms`), so its
 #   probabilities are not to be taken at face value.
 # - **One split.** Every ± on these pages is the spread over random starts on one split of the data.
