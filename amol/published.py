@@ -6,6 +6,7 @@ each with the rule by which `amol.ledger` judges it.
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -42,6 +43,7 @@ def _numbers() -> pd.DataFrame:
 PUBLISHED = _numbers()
 
 
+@cache
 def published(dataset: str, method: str, metric: str) -> tuple[float, float] | None:
     """The printed mean and std (NaN where none is printed), or None for a cell not in the paper."""
     found = PUBLISHED[
