@@ -7,6 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
+from amol.errors import StudyError
+
 STUDY_OPTIONS = {
     "datasets": (str, "names or CSV files, such as 'Abalone,my.csv' (default: the paper's four)"),
     "target": (str, "label column of the CSV files"),
@@ -26,9 +28,12 @@ def main(argv: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that workers are ended too
     try:
         return arguments.command(arguments) or 0
-    except KeyboardInterrupt:
-        print("\nstopped; the same command goes on from here", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        told = f": {stop}" if str(stop) else ""
+        print(f"\nstopped{told}; the same command goes on from here", file=sys.stderr)
         return 130
+    except (StudyError, OSError) as error:
+        raise _fail(error) from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,6 +79,13 @@ def _parser() -> argparse.ArgumentParser:
         help="train one of the long studies whole and write its rows to book/recorded: "
         "choices, ranking, splits, losses",
     )
+    study.add_argument(
+        "--backend",
+        choices=("loky", "dask"),
+        default="loky",
+        help="train in processes of this machine (loky, default) or on a Dask cluster",
+    )
+    study.add_argument("--address", help="of the cluster's scheduler, such as tcp://host:8786")
     for parser_with_workers in (build, study):
         parser_with_workers.add_argument(
             "--workers", type=int, default=2, help="processes at a time (default: 2)"
@@ -196,6 +208,8 @@ def _cell_line(number: int, total: int, cell) -> None:
 def _study(arguments: argparse.Namespace) -> None:
     from amol.study import StudySettings, run_study
 
+    if (arguments.backend == "dask") != bool(arguments.address):
+        raise _fail(ValueError("--backend dask and --address tcp://host:port belong together"))
     if arguments.record:
         return _record(arguments)
     chosen = {name: getattr(arguments, name) for name in STUDY_OPTIONS}
@@ -203,9 +217,12 @@ def _study(arguments: argparse.Namespace) -> None:
         settings = StudySettings(**{name: v for name, v in chosen.items() if v is not None})
     except (ValueError, OSError) as error:
         raise _fail(error) from None
-    runs = run_study(settings, workers=arguments.workers, progress=True)
+    runs = run_study(settings, arguments.workers, progress=True, address=arguments.address)
     means = runs.groupby(["dataset", "method"], sort=False)
     print(means[["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"]].mean().round(3).to_string())
+    for row in runs[runs["failed"].notna()].itertuples():
+        where = f"{row.dataset}, {row.method}, seed {row.seed}"
+        print(f"failed: {where}: the loss was no finite number at epoch {row.failed}")
     print(f"{runs.attrs['trained']} runs trained, {runs.attrs['reused']} reused")
 
 
@@ -216,7 +233,7 @@ def _record(arguments: argparse.Namespace) -> None:
     if other:
         raise _fail(ValueError(f"--record has its own settings; leave out --{other[0]}"))
     try:
-        rows = record(arguments.record, workers=arguments.workers, progress=True)
+        rows = record(arguments.record, arguments.workers, True, arguments.address)
     except ValueError as error:
         raise _fail(error) from None
     print(f"{len(rows)} runs written to book/recorded/{arguments.record}.csv")

@@ -13,6 +13,13 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
+from amol.errors import StudyError
+
+
+class DataError(StudyError, ValueError):
+    """A data file isn't the one that the package came with."""
+
+
 DATASETS = ("Synthetic", "Wine Red", "Wine White", "Abalone")
 # Other encodings of sex, to show that the choice of one-hot hardly matters.
 ABALONE_VARIANTS = {
@@ -139,7 +146,8 @@ def _checked_file(name: str) -> Path:
         raise FileNotFoundError(f"{name}: {file} is missing from {DATA}, which should hold {files}")
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != expected:
-        raise ValueError(f"{name}: {file} was changed: SHA-256 is {found}, expected {expected}")
+        told = f"SHA-256 is {found[:12]}…, expected {expected[:12]}…"
+        raise DataError(f"{name}: {file} was changed: {told}")
     return path
 
 

@@ -114,10 +114,15 @@ def _tidy(labels: dict, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def record(name: str, workers: int | None = None, progress: bool | None = None) -> pd.DataFrame:
-    """Run a recording's whole grid and write its rows to ``book/recorded``."""
+def record(
+    name: str,
+    workers: int | None = None,
+    progress: bool | None = None,
+    address: str | None = None,
+) -> pd.DataFrame:
+    """Run a recording's whole grid (see `run_study`) and write its rows to ``book/recorded``."""
     grid = _grid(name)
-    frames = run_studies([settings for _, settings in grid], workers, progress)
+    frames = run_studies([settings for _, settings in grid], workers, progress, address)
     rows = pd.concat(
         [_tidy(labels, frame) for (labels, _), frame in zip(grid, frames, strict=True)],
         ignore_index=True,

@@ -11,13 +11,13 @@ from functools import cache
 from itertools import chain, groupby, pairwise
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
 
 from amol.datasets import SPLIT_ORDERS, Dataset, load_dataset, split, standardize
+from amol.errors import StudyError
 from amol.fingerprint import fingerprint
 from amol.losses import LOSSES
 from amol.metrics import METRICS, PROBABILITY_METRICS
@@ -25,7 +25,9 @@ from amol.paths import store_path
 from amol.settings import StudySettings
 from amol.store import Store, StoredRun
 from amol.training import Arrays, Outcome, Protocol, train_stack
+from amol.workers import WorkerDied, each
 
+DEATHS = 3  # times that workers may die before a study gives up
 CHUNK = 10  # runs a stack: enough to hide the cost of a call, few enough to stay in cache
 
 
@@ -135,9 +137,12 @@ def _train_chunk(
     keys: list[tuple[str, str]],
     arrays: Arrays,
     protocol: Protocol,
-    sink: Path,
-) -> list[tuple[str, StoredRun]]:
-    """Train one stack on one thread; each run goes to the store at ``sink`` as it ends."""
+    sink: Path | None,
+) -> list[tuple[str, str, StoredRun]]:
+    """Train one stack on one thread; each run goes to the store at ``sink``, if any, as it ends.
+
+    Gives key, description and run of each.
+    """
     modules = [_loss(cls, own, arrays) for cls, own in losses]
     for i in range(1, len(modules)):  # equal neighbors are one object, which the stack groups
         if losses[i] == losses[i - 1]:
@@ -148,15 +153,18 @@ def _train_chunk(
         for running in shares:
             shares[running] += (now - last) / len(shares)
         last = now
-        key, described = keys[position]
         stored = StoredRun(outcome, shares.pop(position))
-        Store(sink).put(key, described, stored)
-        done.append((key, stored))
+        if sink:
+            Store(sink).put(*keys[position], stored)
+        done.append((*keys[position], stored))
     return done
 
 
 def run_study(
-    settings: StudySettings, workers: int | None = None, progress: bool | None = None
+    settings: StudySettings,
+    workers: int | None = None,
+    progress: bool | None = None,
+    address: str | None = None,
 ) -> pd.DataFrame:
     """Train what the store doesn't hold yet and return one row a run.
 
@@ -168,6 +176,9 @@ def run_study(
         depend on it.
     progress : bool, optional
         Show runs done, time left and the data set in hand; by default where a terminal watches.
+    address : str, optional
+        Of a Dask scheduler, such as ``tcp://host:8786``: train on its workers, all of them,
+        instead of processes of this machine.
 
     Returns
     -------
@@ -180,18 +191,22 @@ def run_study(
 
     Raises
     ------
-    StoreError
-        Where the store can't be read or written.
+    StudyError
+        In one line: the store can't be read or written, workers die again and again, or the
+        cluster isn't there or holds other code. What was stored is kept.
     """
-    return run_studies([settings], workers, progress)[0]
+    return run_studies([settings], workers, progress, address)[0]
 
 
 def run_studies(
-    grid: Sequence[StudySettings], workers: int | None = None, progress: bool | None = None
+    grid: Sequence[StudySettings],
+    workers: int | None = None,
+    progress: bool | None = None,
+    address: str | None = None,
 ) -> list[pd.DataFrame]:
     """`run_study` for several settings over one pool of workers; one frame for each."""
     plans = [plan(settings) for settings in grid]
-    stored, trained = _collect(list(chain.from_iterable(plans)), workers, progress)
+    stored, trained = _collect(list(chain.from_iterable(plans)), workers, progress, address)
     frames = []
     for runs in plans:
         frame = pd.DataFrame([_row(run, stored[run.key].outcome) for run in runs])
@@ -224,52 +239,78 @@ def predictions(
     )
 
 
-def _collect(
-    runs: list[_Run], workers: int | None, progress: bool | None
-) -> tuple[dict[str, StoredRun], set[str]]:
-    """Outcomes by key of all runs, and the keys of those that had to be trained."""
-    store, stored = Store(store_path()), {}
+def _stored(runs: list[_Run], store: Store) -> dict[str, StoredRun]:
+    stored = {}
     for num_classes in {run.data.arrays.num_classes for run in runs}:
         keys = [run.key for run in runs if run.data.arrays.num_classes == num_classes]
         stored |= store.get(keys, num_classes)
+    return stored
+
+
+def _collect(
+    runs: list[_Run], workers: int | None, progress: bool | None, address: str | None = None
+) -> tuple[dict[str, StoredRun], set[str]]:
+    """Outcomes by key of all runs, and the keys of those that had to be trained."""
+    store = Store(store_path())
+    stored = _stored(runs, store)
     missing = list({run.key: run for run in runs if run.key not in stored}.values())
     if missing:
-        stored |= _train(missing, workers, progress, store)
+        store.check()
+        try:
+            stored |= _train(missing, workers, progress, store, address)
+        except KeyboardInterrupt:
+            kept, total = len(_stored(runs, store)), len({run.key for run in runs})
+            raise KeyboardInterrupt(f"{kept} of {total} runs are kept") from None
     return stored, {run.key for run in missing}
 
 
 def _train(
-    missing: list[_Run], workers: int | None, progress: bool | None, store: Store
+    missing: list[_Run],
+    workers: int | None,
+    progress: bool | None,
+    store: Store,
+    address: str | None,
 ) -> dict[str, StoredRun]:
-    chunks = _chunks(missing)
+    """Train runs in stacks; those of a worker that dies are trained again."""
     dataset_of = {run.key: run.dataset for run in missing}
-    tasks = [
-        joblib.delayed(_train_chunk)(
-            [(LOSSES[run.method], run.settings.parameters(run.method)) for run in chunk],
-            [run.seed for run in chunk],
-            [(run.key, run.described) for run in chunk],
-            chunk[0].data.arrays,
-            chunk[0].settings.protocol,
-            store.path,
-        )
-        for chunk in chunks
-    ]
-    jobs = min(workers or joblib.cpu_count(), len(tasks))
+    losses = [LOSSES[method] for method in dict.fromkeys(run.method for run in missing)]
     terminal, stored = sys.stderr.isatty(), {}
     bar = tqdm(
         total=len(missing),
         unit="run",
-        desc=chunks[0][0].dataset,
+        desc=missing[0].dataset,
         disable=not (terminal if progress is None else progress),
         mininterval=0.5 if terminal else 10,
         ascii=not terminal,
     )
     with bar:
-        for done in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks):
-            stored |= dict(done)
-            bar.set_description(dataset_of[done[0][0]], refresh=False)
-            bar.update(len(done))
-    return stored
+        for _ in range(DEATHS + 1):
+            tasks = [
+                (
+                    [(LOSSES[run.method], run.settings.parameters(run.method)) for run in chunk],
+                    [run.seed for run in chunk],
+                    [(run.key, run.described) for run in chunk],
+                    chunk[0].data.arrays,
+                    chunk[0].settings.protocol,
+                )
+                for chunk in _chunks(missing)
+            ]
+            try:
+                for done in each(_train_chunk, tasks, losses, store.path, workers, address):
+                    for key, described, run in done:
+                        if address:
+                            store.put(key, described, run)
+                        stored[key] = run
+                    bar.set_description(dataset_of[done[0][0]], refresh=False)
+                    bar.update(len(done))
+                return stored
+            except WorkerDied:
+                stored |= _stored(missing, store)
+                missing = [run for run in missing if run.key not in stored]
+                bar.update(len(stored) - bar.n)
+                print(f"a worker died; {len(missing)} runs are left for a new one", flush=True)
+    told = f"workers died {DEATHS + 1} times, perhaps for want of memory; try fewer"
+    raise StudyError(f"{told}. {len(stored)} runs are kept")
 
 
 def _row(run: _Run, outcome: Outcome) -> dict:
