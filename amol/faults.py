@@ -199,8 +199,8 @@ STOPPED = "^stopped: .* runs are kept; the same command goes on from here"
 ODD = "pfad mit größen ☃"
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 FAULTS = (
-    Fault("killed (SIGKILL) at a random moment", _signal(signal.SIGKILL), ENDS, 20),
-    Fault("ended (SIGTERM) at a random moment", _signal(signal.SIGTERM), "^stopped|" + ENDS, 20),
+    Fault("killed (SIGKILL) at a random moment", _signal(signal.SIGKILL), ENDS, 10),
+    Fault("ended (SIGTERM) at a random moment", _signal(signal.SIGTERM), "^stopped|" + ENDS, 10),
     Fault("killed with two workers at work", _parent_killed, ENDS),
     Fault("Ctrl-C with two workers at work", _interrupted, STOPPED),
     Fault("one of two workers killed", _worker_killed, "^a worker died; .* are left for a new one"),
@@ -212,7 +212,7 @@ FAULTS = (
     Fault("store read-only", _read_only, "^amol: can't use the runs store .* readonly database"),
     Fault("store cut off in its header", _cut_header, ASIDE + "|" + ENDS, 11),
     Fault("store cut off at a random place", _cut_anywhere, ASIDE, 10),
-    Fault("random page of the store changed", _changed_page, ASIDE + "|" + ENDS, 10),
+    Fault("random page of the store changed", _changed_page, ASIDE + "|" + ENDS, 5),
     Fault("store of an older schema", _older_schema, ASIDE),
     Fault("loss of one run not a number", _nan, "^failed: Wine Red, breaks, seed 0: .* epoch 2"),
     Fault("data file changed under a running study", _data_changed, "^amol: Wine Red: .* changed"),

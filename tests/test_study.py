@@ -1,18 +1,13 @@
 """The study: settings checked at the edge, nothing trained twice, equal bytes however it runs."""
 
 import importlib
-import os
 import shutil
-import signal
-import sqlite3
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
-from amol import fingerprint, study
+from amol import fingerprint, study, workers
 from amol.losses import LOSSES
 from amol.store import Store, StoredRun
 from amol.study import StudySettings, predictions, run_study
@@ -76,16 +71,60 @@ def test_a_second_call_trains_nothing_and_gives_the_same(store):
     assert second.to_csv() == first.to_csv()
 
 
-def test_rows_are_equal_byte_for_byte_however_they_are_made(store, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask scheduler with one worker, in threads of this process."""
+    from distributed import LocalCluster
+
+    options = {"processes": False, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(1, protocol="tcp://", silence_logs=50, **options) as made:
+        yield made
+
+
+def test_rows_are_equal_byte_for_byte_however_they_are_made(store, tmp_path, monkeypatch, cluster):
     one = run_study(StudySettings(**SMALL), workers=1).to_csv()
-    monkeypatch.setattr(study, "store_path", lambda: tmp_path / "two.sqlite")
-    monkeypatch.setattr(study, "CHUNK", 2)
-    assert run_study(StudySettings(**SMALL), workers=2).to_csv() == one
+    address = cluster.scheduler_address
+    ways = [
+        (1, {"workers": 1}),
+        (3, {"workers": 2}),
+        (4, {"workers": 1}),
+        (2, {"address": address}),
+    ]
+    for number, (chunk, how) in enumerate(ways):
+        monkeypatch.setattr(study, "store_path", lambda n=number: tmp_path / f"{n}.sqlite")
+        monkeypatch.setattr(study, "CHUNK", chunk)
+        made = run_study(StudySettings(**SMALL), **how)
+        assert made.attrs["trained"] == 6 and made.to_csv() == one, (chunk, how)
+        assert run_study(StudySettings(**SMALL)).attrs["trained"] == 0  # all of it was stored
     monkeypatch.setattr(study, "store_path", lambda: tmp_path / "merged.sqlite")
     run_study(StudySettings(**SMALL | {"methods": "AMOL", "seeds": [2]}), workers=1)
     run_study(StudySettings(**SMALL | {"methods": "CE"}), workers=1)
     merged = run_study(StudySettings(**SMALL), workers=1)
     assert merged.attrs["trained"] == 2 and merged.to_csv() == one
+
+
+def test_a_cluster_that_is_not_fit_is_refused_in_one_line(store, cluster, monkeypatch):
+    def refused(address, *there):
+        replies = iter(there)
+        monkeypatch.setattr(workers, "_facts", lambda losses: next(replies))
+        with pytest.raises(workers.ClusterError) as caught:
+            run_study(StudySettings(**SMALL), address=address)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    monkeypatch.setattr(workers, "PATIENCE", 1)
+    good = cluster.scheduler_address
+    for address in ("tcp://127.0.0.1:1", "nonsense://a", "127.0.0.1"):
+        assert f"no Dask scheduler answers at {address!r}" in refused(address)
+    older, newer = {"torch": "2.12.0"}, {"torch": "2.13.0"}
+    told = refused(good, newer, older)
+    assert "worker tcp://" in told and "has torch 2.12.0, this host has 2.13.0" in told
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "distributed", None)
+        assert "pip install distributed" in refused(good)
+    monkeypatch.setattr("distributed.Client.nthreads", lambda client: {"tcp://there:1": 4})
+    assert "tcp://there:1 has 4 threads" in refused(good, newer, newer)
+    assert not store.exists() or Store(store).get(["a"], 6) == {}
 
 
 def test_a_setting_retrains_what_it_touches_and_no_more(store):
@@ -114,44 +153,6 @@ def test_predictions_give_back_what_the_row_was_computed_from(store):
     assert y_pred.shape == (3, 320) and probabilities.shape == (3, 320, 6)
     assert (y_true == y_pred[2]).mean() == row["accuracy"]
     np.testing.assert_array_equal(probabilities.argmax(-1), y_pred)
-
-
-@pytest.mark.slow
-def test_a_killed_study_resumes_with_the_same_bytes(store, tmp_path):
-    code = (
-        "from amol.study import *; import sys; "
-        "print(run_study(StudySettings(datasets='Wine Red', methods='CE,AMOL,SORD,OLL', seeds=6,"
-        " epochs=25), workers=2).to_csv(), end='')"
-    )
-
-    def start(home):
-        environment = os.environ | {"AMOL_HOME": str(home)}
-        return subprocess.Popen(
-            [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
-
-    whole, _ = start(tmp_path / "whole").communicate()
-    killed = tmp_path / "killed"
-    file = killed / "build" / "runs.sqlite"
-    process = start(killed)
-    while process.poll() is None and count(file) < 6:
-        time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    kept = count(file)
-    assert 6 <= kept < 24
-    again, errors = start(killed).communicate()
-    assert again == whole, errors
-    assert count(file) == 24
-
-
-def count(path):
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as connection:
-            return connection.execute("SELECT count(*) FROM runs").fetchone()[0]
-    except sqlite3.OperationalError:
-        return 0
 
 
 def stored(number=1):
