@@ -19,7 +19,17 @@ from amol.paths import ROOT, build_dir
 from amol.provenance import commit, processor
 from amol.repository import repository
 
-LIBRARIES = ("torch", "numpy", "pandas", "scikit-learn", "matplotlib", "seaborn", "ipykernel")
+LIBRARIES = (
+    "torch",
+    "numpy",
+    "pandas",
+    "scikit-learn",
+    "matplotlib",
+    "seaborn",
+    "altair",
+    "ipykernel",
+)
+RENDERERS = ("jupyter-book", "sphinx-book-theme", "vl-convert-python")
 
 
 def book_notebooks() -> list[Path]:
@@ -152,7 +162,7 @@ def render_book() -> Path:
     notebooks = book_notebooks()
     inputs = [ROOT / "_config.yml", ROOT / "_toc.yml", ROOT / "book", *notebooks]
     inputs += [build_dir() / "executed", build_dir() / "results"]
-    versions = version("jupyter-book"), version("sphinx-book-theme")
+    versions = [version(name) for name in RENDERERS]
     key = _digest(*inputs, *repository(ROOT), *versions)
     page = site / "index.html"
     if page.exists() and mark.exists() and mark.read_text() == key:

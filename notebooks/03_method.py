@@ -99,7 +99,7 @@ print(f"CHR_ext = {hedged_ext.sum()} of {pooled.sum()} = {hedged_ext.mean():.3f}
 #
 # The asymmetric variant keeps this weight only on the way inward, for classes $k$ from $y$
 # (exclusive) to the center (inclusive), and sets it to 1 elsewhere. {numref}`fig-weight` draws
-# both.
+# both; with sliders for everything that enters, {numref}`fig-explorer-loss` does.
 
 # %% tags=["remove-output"]
 variants = {"AMOL: both directions": "both", "AMOL-asym: inward only": "inward"}

@@ -1,0 +1,92 @@
+"""The live charts as Vega itself draws them, set against the package."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import vl_convert
+
+from amol import explorer
+from amol.losses import LOSSES, center_weight
+
+SETTINGS = [
+    {"classes": 7, "label": 0, "alpha": 1.0, "sigma": 1.0, "share": 0.8},
+    {"classes": 6, "label": 4, "alpha": 2.5, "sigma": 0.4, "share": 0.5},
+    {"classes": 3, "label": 9, "alpha": 0.5, "sigma": 3.0, "share": 0.99},
+]
+
+
+def told(spec: dict, **parameters) -> list[str]:
+    """What every dot says, once the inputs are set."""
+    inputs = {each["name"]: each for each in spec["params"]}
+    assert set(parameters) <= set(inputs)
+    changed = [
+        each | {"value": parameters.get(name, each.get("value"))} if "bind" in each else each
+        for name, each in inputs.items()
+    ]
+    spec = spec | {"params": changed}
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=explorer.VERSION)
+    return re.findall(r'aria-label="([^"]*)"[^>]*aria-roledescription="circle"', svg)
+
+
+@pytest.fixture(scope="module")
+def weights():
+    return explorer.weight_explorer().to_dict()
+
+
+@pytest.mark.parametrize("variant", explorer.VARIANTS)
+def test_loss_explorer_shows_what_the_package_computes(weights, variant):
+    for setting in SETTINGS:
+        classes, alpha, share = (setting[name] for name in ("classes", "alpha", "share"))
+        label = min(setting["label"], classes - 1)
+        p = torch.full((classes, classes), (1 - share) / (classes - 1), dtype=torch.float64)
+        logits, target = p.fill_diagonal_(share).log(), torch.full((classes,), label)
+        own = {"alpha": alpha} | (
+            {} if variant[5:] in ("CE", "OLL") else {"sigma": setting["sigma"]}
+        )
+        losses, plain = (
+            LOSSES[variant](classes, reduction="none", **own | change)(logits, target)
+            for change in ({}, {"alpha": 0})
+        )
+        form = "exponential" if variant == "AMOL-exp" else "linear"
+        direction = "inward" if variant == "AMOL-asym" else "both"
+        m = center_weight(classes, alpha, form, direction)[label]
+        said = told(weights, variant=variant, **setting)
+        assert said == [
+            f"class {k}: weight {m[k]:.3f}"
+            for k in ([label] if variant == "AMOL-CE" else range(classes))
+        ] + [
+            f"answer {k}: loss {losses[k]:.4f}, at α = 0 {plain[k]:.4f}".replace("-", "−")
+            for k in range(classes)
+        ]
+
+
+def test_results_explorer_filters():
+    keys = [(d, m, s) for d in ("Abalone", "Other") for m in ("CE", "AMOL") for s in (0, 1)]
+    runs = pd.DataFrame(keys, columns=["dataset", "method", "seed"])
+    runs["QWK"] = np.arange(8) / 10
+    runs["CHR"] = [0.25, np.nan] * 4
+    chart = explorer.results_explorer(runs).to_dict()
+    other = ["CE, seed 0: 0.400", "CE, seed 1: 0.500", "AMOL, seed 0: 0.600", "AMOL, seed 1: 0.700"]
+    assert told(chart) == other
+    assert told(chart, method_0=False) == other[2:]
+    assert told(chart, dataset="Abalone", method_1=False, metric="CHR") == ["CE, seed 0: 0.250"]
+    everything = told(chart, dataset="all")
+    assert everything[:2] == ["Abalone, CE, seed 0: 0.000", "Abalone, CE, seed 1: 0.100"]
+    assert everything[4:] == [f"Other, {text}" for text in other]
+
+
+def test_saved_figure_is_the_same_each_time(tmp_path, monkeypatch, weights):
+    kept = []
+    for name in ("one", "two"):
+        monkeypatch.setenv("AMOL_RESULTS", str(tmp_path / name))
+        explorer.save("fig-x", explorer.weight_explorer(), explorer.weight_data())
+        files = sorted((tmp_path / name / "figures").iterdir())
+        kept.append({file.name: file.read_bytes() for file in files})
+    assert kept[0] == kept[1]
+    assert set(kept[0]) == {"fig-x.csv", "fig-x.pdf", "fig-x.svg", "fig-x.vl.json"}
+    data = pd.read_csv(tmp_path / "one" / "figures" / "fig-x.csv")
+    assert told(weights)[3] == f"class 3: weight {data['weight'][3]:.3f}"
+    assert explorer.VERSION in vl_convert.get_vegalite_versions()
