@@ -36,31 +36,31 @@ def weights():
     return explorer.weight_explorer().to_dict()
 
 
+def expected(variant, classes, label, alpha, sigma, share) -> list[str]:
+    """What every dot of the loss explorer ought to say, by the package's own losses."""
+    label = min(label, classes - 1)
+    p = torch.full((classes, classes), (1 - share) / (classes - 1), dtype=torch.float64)
+    logits, target = p.fill_diagonal_(share).log(), torch.full((classes,), label)
+    own = {} if variant in ("AMOL-CE", "AMOL-OLL") else {"sigma": sigma}
+    losses, plain = (
+        LOSSES[variant](classes, reduction="none", alpha=strength, **own)(logits, target)
+        for strength in (alpha, 0)
+    )
+    form = "exponential" if variant == "AMOL-exp" else "linear"
+    direction = "inward" if variant == "AMOL-asym" else "both"
+    m = center_weight(classes, alpha, form, direction)[label]
+    shown = [label] if variant == "AMOL-CE" else range(classes)
+    pairs = enumerate(zip(losses, plain, strict=True))
+    return [f"class {k}: weight {m[k]:.3f}" for k in shown] + [
+        f"answer {k}: loss {loss:.4f}, at α = 0 {bare:.4f}".replace("-", "−")
+        for k, (loss, bare) in pairs
+    ]
+
+
 @pytest.mark.parametrize("variant", explorer.VARIANTS)
 def test_loss_explorer_shows_what_the_package_computes(weights, variant):
     for setting in SETTINGS:
-        classes, alpha, share = (setting[name] for name in ("classes", "alpha", "share"))
-        label = min(setting["label"], classes - 1)
-        p = torch.full((classes, classes), (1 - share) / (classes - 1), dtype=torch.float64)
-        logits, target = p.fill_diagonal_(share).log(), torch.full((classes,), label)
-        own = {"alpha": alpha} | (
-            {} if variant[5:] in ("CE", "OLL") else {"sigma": setting["sigma"]}
-        )
-        losses, plain = (
-            LOSSES[variant](classes, reduction="none", **own | change)(logits, target)
-            for change in ({}, {"alpha": 0})
-        )
-        form = "exponential" if variant == "AMOL-exp" else "linear"
-        direction = "inward" if variant == "AMOL-asym" else "both"
-        m = center_weight(classes, alpha, form, direction)[label]
-        said = told(weights, variant=variant, **setting)
-        assert said == [
-            f"class {k}: weight {m[k]:.3f}"
-            for k in ([label] if variant == "AMOL-CE" else range(classes))
-        ] + [
-            f"answer {k}: loss {losses[k]:.4f}, at α = 0 {plain[k]:.4f}".replace("-", "−")
-            for k in range(classes)
-        ]
+        assert told(weights, variant=variant, **setting) == expected(variant, **setting)
 
 
 def test_results_explorer_filters():

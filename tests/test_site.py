@@ -10,11 +10,13 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
 from conftest import ROOT
+from test_explorer import expected
 
 SITE = ROOT / "_build" / "html"
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 PAGES = sorted(str(page.relative_to(SITE)) for page in SITE.glob("[!_]*/*.html"))
 SCHEMES = ("light", "dark")
+EXPLORER = "notebooks/15_explorer.html"
 
 pytestmark = [
     pytest.mark.book,
@@ -189,6 +191,59 @@ def test_code_unfolds_and_downloads_download(visit):
             link.click()
         file = Path(started.value.path())
         assert file.stat().st_size > 20, link.get_attribute("href")
+
+
+def dots(page, figure, change):
+    """What the dots of a live chart say after a change of its inputs that alters them."""
+    circles = f"#{figure} .chart-view [aria-roledescription=circle]"
+    read = f"[...document.querySelectorAll('{circles}')].map(e => e.ariaLabel).join('|')"
+    before = page.evaluate(read)
+    change()
+    page.wait_for_function(f"before => {read} !== before", arg=before)
+    return page.evaluate(read).split("|")
+
+
+def test_sliders_change_the_chart_as_the_package_would(visit):
+    seen = visit()
+    page = seen.open(EXPLORER)
+    for name in ("number of classes K", "true label y", "strength α", "width σ", "probability"):
+        slider = page.get_by_label(name)
+        dots(page, "fig-explorer-loss", lambda slider=slider: slider.press("ArrowRight"))
+    variant = page.get_by_label("variant")
+    said = dots(page, "fig-explorer-loss", lambda: variant.select_option("AMOL-exp"))
+    assert said == expected("AMOL-exp", classes=8, label=1, alpha=1.1, sigma=1.1, share=0.81)
+    assert seen.faults == []
+
+
+def test_filters_change_the_results_and_a_dot_names_its_seed(visit):
+    seen = visit(400)
+    page = seen.open(EXPLORER)
+    figure = "fig-explorer-results"
+    box = page.get_by_label("AMOL-OLL", exact=True)
+    assert not any("AMOL-OLL" in text for text in dots(page, figure, box.uncheck))
+    metric = page.get_by_label("metric")
+    dots(page, figure, lambda: metric.select_option("MAE"))
+    dataset = page.get_by_label("data set")
+    assert dots(page, figure, lambda: dataset.select_option("all"))[0].startswith("Synthetic, CE,")
+    page.locator(f"#{figure} [aria-roledescription=circle]").last.hover()
+    page.locator("#vg-tooltip-element", has_text="seed").wait_for()
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    image, chart = page.locator(f"#{figure} > img"), page.locator(f"#{figure} .chart")
+    assert chart.is_visible() and not image.is_visible()
+    page.emulate_media(media="print")
+    assert image.is_visible() and not chart.is_visible()
+    assert seen.faults == []
+
+
+def test_charts_are_figures_without_scripts(browser):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto((SITE / EXPLORER).as_uri())
+    images = page.locator("figure > img").all()
+    assert len(images) == 2 and page.locator(".chart").count() == 0
+    assert all(image.bounding_box()["height"] > 200 for image in images)
+    page.context.close()
+    drawn = [name for name in PAGES if "vega.js" in (SITE / name).read_text(encoding="utf-8")]
+    assert drawn == [EXPLORER]
 
 
 def test_works_from_the_folder(browser):
