@@ -191,7 +191,7 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     metrics = {m: HEADINGS.get(m, m) for m in HIGHER_IS_BETTER if m in rows}
     words = {True: "higher is better", False: "lower is better"}
     texts = {m: f"{heading}, {words[HIGHER_IS_BETTER[m]]}" for m, heading in metrics.items()}
-    dataset = alt.binding_select(options=[*datasets, "all"], name="data set")
+    dataset = alt.binding_select(options=datasets, name="data set")
     metric = alt.binding_select(options=list(metrics), labels=list(metrics.values()), name="metric")
     boxes = [
         alt.param(name=f"method_{i}", value=True, bind=alt.binding_checkbox(name=name))
@@ -199,23 +199,16 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     ]
     near = alt.selection_point(name="near", on="pointerover", clear="pointerout", fields=["seed"])
     chosen = f"[{', '.join(box.name for box in boxes)}]"
-    known = json.dumps([datasets, methods])
     base = (
         alt.Chart(rows)
-        .transform_filter("dataset == 'all' || datum.dataset == dataset")
-        .transform_calculate(
-            value="datum[metric]",
-            paper="datum['paper ' + metric]",
-            row="(dataset == 'all' ? datum.dataset + ', ' : '') + datum.method",
-            group=f"indexof({known}[0], datum.dataset)",
-            place=f"indexof({known}[1], datum.method)",
-        )
-        .transform_filter(f"isValid(datum.value) && {chosen}[datum.place]")
-        .transform_calculate(rank=f"datum.group * {len(methods)} + datum.place")
-        .transform_joinaggregate(mean="mean(value)", groupby=["row"])
-        .encode(y=alt.Y("row:N", title=None, sort=alt.EncodingSortField("rank", op="min")))
+        .transform_filter(f"{chosen}[indexof({json.dumps(methods)}, datum.method)]")
+        .transform_filter("datum.dataset == dataset && isValid(datum[metric])")
+        .transform_calculate(value="datum[metric]", printed="datum['paper ' + metric]")
+        .transform_calculate(paper="isValid(datum.printed) ? datum.printed : datum.value")
+        .transform_joinaggregate(mean="mean(value)", groupby=["method"])
+        .encode(y=alt.Y("method:N", title=None, sort=methods))
     )
-    told = "datum.row + ', seed ' + datum.seed + ': ' + format(datum.value, '.3f')"
+    told = "datum.method + ', seed ' + datum.seed + ': ' + format(datum.value, '.3f')"
     colors = alt.Scale(domain=methods, range=[method_style(name)[0] for name in methods])
     dots = base.mark_circle(size=70, **_told(told)).encode(
         x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False, padding=12)),
@@ -224,15 +217,16 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
         opacity=alt.when(near).then(alt.value(0.8)).otherwise(alt.value(0.12)),
     )
     mean = base.mark_tick(color=FAINT, thickness=3, size=20).encode(x="mean:Q")
-    paper = base.mark_tick(color=INK, thickness=2, size=20).encode(x="paper:Q")
+    seen = alt.expr("isValid(datum.printed) ? 1 : 0")
+    paper = base.mark_tick(color=INK, thickness=2, size=20, opacity=seen).encode(x="paper:Q")
     dataset = alt.param(name="dataset", value=datasets[-1], bind=dataset)
     metric = alt.param(name="metric", value=next(iter(metrics)), bind=metric)
     chart = alt.layer(mean, paper, dots.add_params(near)).add_params(dataset, metric, *boxes)
+    heading = f"dataset + ', ' + ({json.dumps(texts)})[metric]"
     return chart.properties(
-        width="container",
+        width=WIDTH,
         height=alt.Step(28, **{"for": "position"}),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        title=_title(f"({json.dumps(texts)})[metric]", "'ticks: mean (gray), paper (black)'"),
+        title=_title(heading, "'ticks: mean (gray), paper (black)'"),
         config=STYLE,
     )
 
@@ -252,8 +246,7 @@ def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> SVG:
     folder.mkdir(parents=True, exist_ok=True)
     spec = chart.to_dict()
     (folder / f"{label}.vl.json").write_text(json.dumps(spec), encoding="utf-8")
-    fixed = spec | ({"width": WIDTH} if spec.get("width") == "container" else {})
-    svg = vl_convert.vegalite_to_svg(fixed, vl_version=VERSION)
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
     (folder / f"{label}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{label}.pdf").write_bytes(_ordered(vl_convert.svg_to_pdf(svg)))
     data.to_csv(folder / f"{label}.csv", index=False)

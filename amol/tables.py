@@ -20,6 +20,7 @@ DASH = "–"
 DIGITS = 3
 HEADINGS = {
     "accuracy": "Accuracy",
+    "center_mass": "Center mass",
     "center_rate": "Center rate",
     "center_recall": "Center recall",
     "extreme_recall": "Extreme recall",

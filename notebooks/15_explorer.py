@@ -54,7 +54,7 @@ runs = run_study(settings)
 # %% [markdown]
 # ## The weight and the loss
 #
-# Above, the weight $m(k, y)$ of {eq}`eq-weight` that each variant puts on class $k$. Below, what
+# Above, the weight *m*(*k*, *y*) of {eq}`eq-weight` that each variant puts on class *k*. Below, what
 # the network pays: it gives one class the set probability and every other class an equal part of
 # the rest, and the loss is drawn against the class it answers.
 
@@ -74,8 +74,8 @@ chart
 # :  class, with a dashed line for the loss without weight; AMOL's line leaves the dashed one most
 # :  at the center class and comes back to it at the far end.
 #
-# Weight and loss of AMOL's variants. Dotted line: the true label $y$ (a label beyond the last class
-# counts as the last). Band: the center. Dashed: the same at $\alpha = 0$, that is `KL`, `OLL` for
+# Weight and loss of AMOL's variants. Dotted line: the true label *y* (a label beyond the last class
+# counts as the last). Band: the center. Dashed: the same at *α* = 0, that is `KL`, `OLL` for
 # AMOL-OLL and `CE` for AMOL-CE.
 # Download: <a href="../results/figures/fig-explorer-loss.svg" download>SVG</a>,
 # <a href="../results/figures/fig-explorer-loss.pdf" download>PDF</a>,
@@ -85,15 +85,15 @@ chart
 #
 # Things to try:
 #
-# - AMOL with $y$ at an end: the surcharge is on the way through the center. At the far end the
+# - AMOL with *y* at an end: the surcharge is on the way through the center. At the far end the
 #   weight is back at 1; there the distance to the target alone makes the loss high.
 # - AMOL-asym with the same label: beyond the center nothing is added.
-# - An odd $K$ and $y$ at the center class: no surcharge at all, whatever $\alpha$ is.
-# - $K = 6$: the center lies between two classes, and both get some weight for every label.
-# - AMOL-OLL: the weight multiplies a reward, so as $\alpha$ grows, answers between the label and
+# - An odd *K* and *y* at the center class: no surcharge at all, whatever *α* is.
+# - *K* = 6: the center lies between two classes, and both get some weight for every label.
+# - AMOL-OLL: the weight multiplies a reward, so as *α* grows, answers between the label and
 #   the center become *cheaper* than the label itself.
 # - AMOL-CE: one weight, that of the true label itself, and so the same factor for every answer.
-# - A large $\sigma$: the target is nearly flat, distance counts for little, and the dearest answer
+# - A large *σ*: the target is nearly flat, distance counts for little, and the dearest answer
 #   moves from the far end toward the center.
 
 # %% [markdown]

@@ -73,9 +73,6 @@ def test_results_explorer_filters():
     assert told(chart) == other
     assert told(chart, method_0=False) == other[2:]
     assert told(chart, dataset="Abalone", method_1=False, metric="CHR") == ["CE, seed 0: 0.250"]
-    everything = told(chart, dataset="all")
-    assert everything[:2] == ["Abalone, CE, seed 0: 0.000", "Abalone, CE, seed 1: 0.100"]
-    assert everything[4:] == [f"Other, {text}" for text in other]
 
 
 def test_saved_figure_is_the_same_each_time(tmp_path, monkeypatch, weights):

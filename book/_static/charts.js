@@ -1,7 +1,6 @@
-// Puts each chart in the place of its static figure. In print, without scripts and where a chart
-// can't be drawn, the figure stays.
-const sources = window.vegaEmbed ? document.querySelectorAll("script[data-chart]") : [];
-for (const source of sources) {
+// Puts each chart in the place of its static figure and as wide as there is room. In print, without
+// scripts and where a chart can't be drawn, the figure stays.
+async function draw(source) {
   const figure = document.getElementById(source.dataset.chart);
   const image = figure.querySelector("img");
   const [chart, inputs, view] = ["chart", "chart-inputs", "chart-view"].map((name) => {
@@ -12,14 +11,18 @@ for (const source of sources) {
   inputs.setAttribute("role", "group");
   inputs.setAttribute("aria-label", "Settings of the chart");
   chart.append(inputs, view);
-  image.after(chart);
-  figure.classList.add("live");
-  const spec = { ...JSON.parse(source.textContent), description: image.alt };
-  for (const panel of spec.vconcat ?? []) panel.width = view.clientWidth - 80; // less the axis
-  const options = { actions: false, ast: true, bind: inputs, logLevel: 1, renderer: "svg" };
-  vegaEmbed(view, spec, options).catch((error) => {
-    figure.classList.remove("live");
+  try {
+    await image.decode();
+    image.after(chart);
+    const spec = { ...JSON.parse(source.textContent), description: image.alt };
+    for (const panel of spec.vconcat ?? [spec]) panel.width += view.clientWidth - image.naturalWidth;
+    const options = { actions: false, ast: true, bind: inputs, renderer: "svg" };
+    await vegaEmbed(view, spec, options);
+    figure.classList.add("live");
+  } catch (error) {
     chart.remove();
     console.error(error);
-  });
+  }
 }
+
+document.querySelectorAll("script[data-chart]").forEach(draw);
