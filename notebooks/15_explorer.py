@@ -54,9 +54,9 @@ runs = run_study(settings)
 # %% [markdown]
 # ## The weight and the loss
 #
-# Above, the weight *m*(*k*, *y*) of {eq}`eq-weight` that each variant puts on class *k*. Below, what
-# the network pays: it gives one class the set probability and every other class an equal part of
-# the rest, and the loss is drawn against the class it answers.
+# Above, the weight *m*(*k*, *y*) of {eq}`eq-weight` that each variant puts on class *k*. Below,
+# what the network pays: it gives one class the set probability and every other class an equal part
+# of the rest, and the loss is drawn against the class it answers.
 
 # %% tags=["remove-output"]
 chart = explorer.weight_explorer(alpha, sigma)
