@@ -14,11 +14,11 @@ import torch
 import vl_convert
 from IPython.display import SVG
 
-from amol.figures import BAND, FAINT, INK, method_style
 from amol.losses import LOSSES, center_weight
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
 from amol.published import published
+from amol.style import BAND, FAINT, INK, method_style
 from amol.tables import HEADINGS
 
 VARIANTS = ("AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE")
