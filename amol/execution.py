@@ -175,9 +175,8 @@ def judge(notebook: Path, given: dict) -> dict:
     StudySettings(**told)
     if "datasets" not in given:
         return given
-    here = [
-        str(Path(name).resolve()) if Path(name).is_file() else name for name in given["datasets"]
-    ]
+    here = [str(Path(name).absolute()) if Path(name).is_file() else name
+            for name in given["datasets"]]  # fmt: skip
     return {**given, "datasets": here}
 
 

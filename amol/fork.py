@@ -20,9 +20,10 @@ def _in_the_book(values: Mapping) -> dict:
     datasets = []
     for name in values.get("datasets", ()):
         if Path(name).is_file():
-            if not Path(name).resolve().is_relative_to(ROOT):
+            path = Path(name).parent.resolve() / Path(name).name
+            if not path.is_relative_to(ROOT):
                 raise ValueError(f"{name} lies outside the book; copy it to {ROOT}")
-            name = Path(name).resolve().relative_to(ROOT).as_posix()
+            name = path.relative_to(ROOT).as_posix()
         datasets.append(name)
     return {**values, **({"datasets": datasets} if datasets else {})}
 

@@ -24,6 +24,7 @@ CLASSES = range(3, 257)  # a center has a class on either side
 MOST_WORDS = 100  # different words in one column
 LARGEST = 1e100  # beyond, the square of a number may not be finite
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "?"}
+NEARLY_NUMBER = re.compile(r"[+-]?\d[\d.,' ]*%?")  # 3,5 or 1 000 or 7 %
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.I | re.ASCII)
 
 Cells = list[tuple[int, str]]  # of a column: line in the file, counted from 1, and text
@@ -206,10 +207,13 @@ def _feature(name: str, cells: Cells) -> tuple[list[str], np.ndarray]:
                 raise ValueError(f"line {line}, column {name!r}: {cell} is no finite number")
         return [name], values[:, None]
     if len(words) < len(cells):
-        line, cell = min(words)
+        line, cell = words[0]
         raise ValueError(
             f"column {name!r} holds numbers and words: {cell!r} in line {line}; allowed: either"
         )
+    line, cell = words[0]
+    if NEARLY_NUMBER.fullmatch(cell):
+        raise ValueError(f"line {line}, column {name!r}: {cell!r} is no number; allowed: 1234.5")
     kinds = sorted({cell for _, cell in cells})
     if len(kinds) > MOST_WORDS:
         raise ValueError(

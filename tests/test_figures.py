@@ -7,7 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from amol import figures
-from amol.losses import PAPER_METHODS
+from amol.losses import LOSSES, PAPER_METHODS
 from amol.style import METHOD_STYLE, method_style
 
 METHODS = [*PAPER_METHODS, "KL", "CE-masked"]
@@ -60,9 +60,20 @@ def test_no_two_methods_look_alike():
     assert len({color for color, _ in styles}) == len({marker for _, marker in styles}) == 10
 
 
-def test_a_new_method_keeps_its_style():
+def test_new_methods_have_styles_of_their_own(monkeypatch):
     assert method_style("mine") == method_style("mine")
     assert method_style("mine") not in METHOD_STYLE.values()
+    for name in ("mine", "yours"):
+        monkeypatch.setitem(LOSSES, name, LOSSES["CE"])
+    assert len({*METHOD_STYLE.values(), method_style("mine"), method_style("yours")}) == 12
+
+
+def test_names_are_no_formulas_and_without_the_papers_numbers_there_is_no_tick(summary):
+    part = summary[summary["metric"] == "QWK"].assign(dataset=r"a $\frac$ b", paper_mean=np.nan)
+    figure = figures.dots(part)
+    figure.draw_without_rendering()
+    shown = [text.get_text() for text in texts(figure)]
+    assert r"a \$\frac\$ b" in shown and "ours, mean ± std" in shown and "paper" not in shown
 
 
 def test_type_is_as_large_as_the_page_on_a_phone(drawn):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from amol import userdata
 from amol.datasets import load_dataset, split
 from amol.settings import StudySettings
+from amol.study import plan
 from amol.userdata import read_csv
 
 GRADES = [3, 4, 5] * 6
@@ -89,6 +90,7 @@ FINE = {"x": range(18), "z": range(18), "grade": GRADES}
         (FINE | {"x": [*range(17), "-inf"]}, (), "line 19, column 'x': -inf is no finite number"),
         (FINE | {"x": [*range(17), "1e999"]}, (), "1e999 is no finite number"),
         (FINE | {"x": [*range(17), "12a"]}, (), "numbers and words: '12a' in line 19"),
+        (FINE | {"x": ['"3,5"'] * 18}, (), "line 2, column 'x': '3,5' is no number"),
         (FINE | {"x": [f"id{i}" for i in range(18)]}, (), "18 different words; allowed: up to 9"),
         (FINE | {"grade": ["low", "mid", "high"] * 6}, (),
          "label 'low' in line 2 is no whole number; set order… found: high, low, mid"),
@@ -144,6 +146,17 @@ def test_settings_read_once_and_call_the_data_by_the_name_of_its_file(write, tmp
     assert settings.datasets == ("Abalone", "my")
     (tmp_path / "my.csv").unlink()
     assert settings.load("my").num_classes == 3 and settings.load("Abalone").num_classes == 7
+
+
+def test_keys_follow_the_data_and_leave_those_of_others_alone(write):
+    def keys(datasets):
+        return [run.key for run in plan(StudySettings(datasets, "CE", 1, target="grade"))]
+
+    alone = [run.key for run in plan(StudySettings("Wine Red", "CE", 1))]
+    first = keys(f"Wine Red,{write(FINE)}")
+    assert first[:1] == alone and first == keys("Wine Red,my.csv")
+    write(FINE | {"x": [*range(17), 17.5]})
+    assert keys("Wine Red,my.csv")[0] == first[0] and keys("Wine Red,my.csv")[1] != first[1]
 
 
 @pytest.mark.parametrize(
