@@ -131,7 +131,7 @@ for key, word in words.items():
 # %% tags=["remove-output"]
 keys = ["dataset", "method"]
 means = summary.pivot_table(index=keys, columns="metric", values="mean", sort=False)
-rate = "CHR_ext" if means["CHR_ext"].notna().any() else "CHR"  # as for fewer than five classes
+rate = "CHR_ext" if "CHR_ext" in means else "CHR"  # for fewer than five classes
 pairs = means[[rate, "center_recall"]].dropna().reset_index()
 pairs = pairs.rename(columns={"dataset": "panel", "method": "name"})
 ends = {rate: f"extreme samples called center ({rate})",
@@ -168,6 +168,8 @@ def where(method, baseline, metric, sign):
     """Data sets on which a method's mean exceeds (or undercuts) a baseline's, as text."""
     if not {method, baseline} <= set(wide):
         return "not run"
+    if wide.xs(metric, level="metric").isna().all(axis=None):
+        return "not defined"
     better = [s for s in sets if sign * wide[method][s, metric] > sign * wide[baseline][s, metric]]
     return ", ".join(map(tables.literal, better)) or "none"
 
