@@ -174,6 +174,7 @@ def where(method, baseline, metric, sign):
     return ", ".join(map(tables.literal, better)) or "none"
 
 
+# %% tags=["remove-cell"]
 questions = {
     "lower CHR_ext than CE": ("CE", "CHR_ext", -1),
     "higher $J_c$ than CE": ("CE", "J_c", 1),

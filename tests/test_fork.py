@@ -115,8 +115,9 @@ def told(done: subprocess.CompletedProcess) -> str:
 def small(tmp_path_factory) -> Book:
     """A small book with the results page to fork and a page of one's own; not to be changed."""
     book = Book.create(tmp_path_factory.mktemp("small") / "a book")
-    for end in (".py", ".ipynb"):
-        shutil.copy(ROOT / "notebooks" / f"05_results{end}", book.root / "notebooks")
+    for name in ("01_introduction", "05_results"):
+        for end in (".py", ".ipynb"):
+            shutil.copy(ROOT / "notebooks" / f"{name}{end}", book.root / "notebooks")
     shutil.copy(ROOT / "book" / "references.bib", book.root / "book")
     (book.root / "book" / "stub.md").write_text(STUB)
     (book.root / "_toc.yml").write_text(CONTENTS)
@@ -169,8 +170,9 @@ def test_every_command_of_the_page_works(forked):
     assert len(printed) == 6
     assert "2 to execute" in printed["amol build"]
     study = next(text for command, text in printed.items() if "amol study" in command)
-    assert "4 runs trained, 4 reused" in study and "grades" in study
-    stored = pd.read_csv(book.root / "build" / "runs" / "05_results_files/tables/tab-qwk.csv")
+    assert "6 runs trained, 2 reused" in study and "grades" in study
+    files = book.root / "build" / "runs" / "01_introduction_files"
+    stored = pd.read_csv(files / "tables" / "tab-hedging.csv")
     assert set(stored["dataset"]) == {"grades"} and stored["mean"].between(-1, 1).all()
 
 
