@@ -5,11 +5,12 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import chain, groupby, pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,10 +25,11 @@ from amol.metrics import METRICS, PROBABILITY_METRICS
 from amol.paths import store_path
 from amol.settings import StudySettings
 from amol.store import Store, StoredRun
-from amol.training import Arrays, Outcome, Protocol, train_stack
+from amol.training import Arrays, Protocol, train_stack
 from amol.workers import WorkerDied, each
 
 DEATHS = 3  # times that workers may die before a study gives up
+BATCH = 100  # runs read from the store at a time
 CHUNK = 10  # runs a stack: enough to hide the cost of a call, few enough to stay in cache
 
 
@@ -74,6 +76,9 @@ class _Run:
         settings, own = self.settings, self.settings.own.get(self.dataset)
         return prepare(self.dataset, settings.split_seed, settings.split_order, own)
 
+
+T = TypeVar("T")
+Keep = Callable[[_Run, StoredRun], T]
 
 _code = cache(fingerprint)
 
@@ -206,13 +211,14 @@ def run_studies(
 ) -> list[pd.DataFrame]:
     """`run_study` for several settings over one pool of workers; one frame for each."""
     plans = [plan(settings) for settings in grid]
-    stored, trained = _collect(list(chain.from_iterable(plans)), workers, progress, address)
+    whole = list(chain.from_iterable(plans))
+    rows, trained = _collect(whole, _row, workers, progress, address)
     frames = []
     for runs in plans:
-        frame = pd.DataFrame([_row(run, stored[run.key].outcome) for run in runs])
+        frame = pd.DataFrame([rows[run.key] for run in runs])
         frame["failed"] = frame["failed"].astype("Int64")
         new = sum(run.key in trained for run in runs)
-        seconds = sum(stored[run.key].seconds for run in runs)
+        seconds = frame.pop("seconds").sum()
         frame.attrs.update(trained=new, reused=len(runs) - new, seconds=seconds)
         frames.append(frame)
     return frames
@@ -230,8 +236,8 @@ def predictions(
     probabilities : ndarray, shape (seeds, N, K)
     """
     runs = plan(replace(settings, datasets=(dataset,), methods=(method,)))
-    stored, _ = _collect(runs, workers=1, progress=False)
-    outcomes = [stored[run.key].outcome for run in runs]
+    stored, _ = _collect(runs, lambda run, stored: stored.outcome, workers=1, progress=False)
+    outcomes = [stored[run.key] for run in runs]
     return (
         runs[0].data.y_test,
         np.stack([outcome.y_pred for outcome in outcomes]),
@@ -239,42 +245,59 @@ def predictions(
     )
 
 
-def _stored(runs: list[_Run], store: Store) -> dict[str, StoredRun]:
-    stored = {}
-    for num_classes in {run.data.arrays.num_classes for run in runs}:
-        keys = [run.key for run in runs if run.data.arrays.num_classes == num_classes]
-        stored |= store.get(keys, num_classes)
-    return stored
+def _stored(runs: list[_Run], keep: Keep, store: Store) -> dict[str, T]:
+    """What ``keep`` makes of each run that the store holds, by key."""
+
+    def classes(run: _Run) -> int:
+        return run.data.arrays.num_classes
+
+    kept = {}
+    for num_classes, group in groupby(sorted(runs, key=classes), key=classes):
+        members = list(group)
+        for start in range(0, len(members), BATCH):
+            part = members[start : start + BATCH]
+            found = store.get([run.key for run in part], num_classes)
+            kept |= {run.key: keep(run, found[run.key]) for run in part if run.key in found}
+    return kept
 
 
 def _collect(
-    runs: list[_Run], workers: int | None, progress: bool | None, address: str | None = None
-) -> tuple[dict[str, StoredRun], set[str]]:
-    """Outcomes by key of all runs, and the keys of those that had to be trained."""
+    runs: list[_Run],
+    keep: Keep,
+    workers: int | None,
+    progress: bool | None,
+    address: str | None = None,
+) -> tuple[dict[str, T], set[str]]:
+    """What ``keep`` makes of each run, by key, and the keys of those that had to be trained.
+
+    Only that stays in memory, so that a study may be as long as one likes.
+    """
     store = Store(store_path())
-    stored = _stored(runs, store)
-    missing = list({run.key: run for run in runs if run.key not in stored}.values())
+    kept = _stored(runs, keep, store)
+    missing = list({run.key: run for run in runs if run.key not in kept}.values())
     if missing:
         store.check()
         try:
-            stored |= _train(missing, workers, progress, store, address)
+            kept |= _train(missing, keep, workers, progress, store, address)
         except KeyboardInterrupt:
-            kept, total = len(_stored(runs, store)), len({run.key for run in runs})
-            raise KeyboardInterrupt(f"{kept} of {total} runs are kept") from None
-    return stored, {run.key for run in missing}
+            held = len(_stored(runs, lambda run, stored: None, store))
+            total = len({run.key for run in runs})
+            raise KeyboardInterrupt(f"{held} of {total} runs are kept") from None
+    return kept, {run.key for run in missing}
 
 
 def _train(
     missing: list[_Run],
+    keep: Keep,
     workers: int | None,
     progress: bool | None,
     store: Store,
     address: str | None,
-) -> dict[str, StoredRun]:
+) -> dict[str, T]:
     """Train runs in stacks; those of a worker that dies are trained again."""
-    dataset_of = {run.key: run.dataset for run in missing}
+    run_of = {run.key: run for run in missing}
     losses = [LOSSES[method] for method in dict.fromkeys(run.method for run in missing)]
-    terminal, stored = sys.stderr.isatty(), {}
+    terminal, kept = sys.stderr.isatty(), {}
     bar = tqdm(
         total=len(missing),
         unit="run",
@@ -297,23 +320,24 @@ def _train(
             ]
             try:
                 for done in each(_train_chunk, tasks, losses, store.path, workers, address):
-                    for key, described, run in done:
+                    for key, described, stored in done:
                         if address:
-                            store.put(key, described, run)
-                        stored[key] = run
-                    bar.set_description(dataset_of[done[0][0]], refresh=False)
+                            store.put(key, described, stored)
+                        kept[key] = keep(run_of[key], stored)
+                    bar.set_description(run_of[done[0][0]].dataset, refresh=False)
                     bar.update(len(done))
-                return stored
+                return kept
             except WorkerDied:
-                stored |= _stored(missing, store)
-                missing = [run for run in missing if run.key not in stored]
-                bar.update(len(stored) - bar.n)
+                kept |= _stored(missing, keep, store)
+                missing = [run for run in missing if run.key not in kept]
+                bar.update(len(kept) - bar.n)
                 print(f"a worker died; {len(missing)} runs are left for a new one", flush=True)
     told = f"workers died {DEATHS + 1} times, perhaps for want of memory; try fewer"
-    raise StudyError(f"{told}. {len(stored)} runs are kept")
+    raise StudyError(f"{told}. {len(kept)} runs are kept")
 
 
-def _row(run: _Run, outcome: Outcome) -> dict:
+def _row(run: _Run, stored: StoredRun) -> dict:
+    outcome = stored.outcome
     data, num_classes = run.data, run.data.arrays.num_classes
     y_validation = data.arrays.y_validation
     row = {
@@ -334,4 +358,5 @@ def _row(run: _Run, outcome: Outcome) -> dict:
     for name, metric in PROBABILITY_METRICS.items():
         row[name] = metric(data.y_test, outcome.probabilities) if good else float("nan")
     row["key"] = run.key
+    row["seconds"] = stored.seconds
     return row
