@@ -22,7 +22,7 @@ pdf: book
 	$(BIN) -m amol pdf
 
 test: $(INSTALLED)
-	$(BIN) -m pytest -m "not book"
+	OMP_NUM_THREADS=1 $(BIN) -m pytest -m "not book" --numprocesses 2 --dist loadfile
 
 test-book: $(INSTALLED)
 	$(BIN) -m pytest -m book
