@@ -73,8 +73,8 @@ def test_a_run_has_the_same_bits_alone_and_in_any_stack(data):
     whole = train(jobs, data, protocol)
     assert len({outcome.epochs for outcome in whole.values()}) > 3, "all stop alike: a weak test"
     rng = np.random.default_rng(1)
-    parts = [[i] for i in range(0, len(jobs), 5)]
-    parts += [sorted(rng.choice(len(jobs), size, replace=False)) for size in (2, 3, 7, 16)]
+    parts = [[i] for i in range(0, len(jobs), 7)]
+    parts += [sorted(rng.choice(len(jobs), size, replace=False)) for size in (2, 5, 16)]
     for part in parts:
         for position, outcome in train([jobs[i] for i in part], data, protocol).items():
             expected = whole[part[position]]
