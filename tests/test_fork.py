@@ -10,9 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from html import escape, unescape
 from pathlib import Path
 
+import jupytext
 import pandas as pd
 import pytest
 from conftest import ROOT, Book
+
+from amol.fork import DEFINED
 
 PAGE = (ROOT / "book" / "fork.md").read_text(encoding="utf-8")
 BASH, PYTHON = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("bash", "python"))
@@ -72,23 +75,24 @@ assert method_style("squared") not in METHOD_STYLE.values()
 # %% tags=["remove-input"]
 footer(settings, runs)
 """
-STUB = """# Elsewhere
+CITED = re.compile(r"\{(?:numref|ref|eq)\}`(?:[^`<]*<)?((fig|tab|eq|sec)-[a-z0-9-]+)>?`")
+STUBS = {
+    "sec": "({0})=\n## Elsewhere\n",
+    "eq": "$$ a $$ ({0})\n",
+    "tab": ":::{{table}} Elsewhere\n:name: {0}\n\n| a |\n|--:|\n| 1 |\n:::\n",
+}
 
-(sec-ablation)=
-## Ablation
-(sec-discussion)=
-## Discussion
-(sec-conclusion)=
-## Conclusion
 
-:::{table} Counts
-:name: tab-extremes
+def stub(notebook: Path) -> str:
+    """A page that holds whatever the notebook refers to on other pages."""
+    text = "\n".join(cell.source for cell in jupytext.read(notebook).cells)
+    cited = sorted(set(CITED.findall(text)) - {(name, name[:3].strip("-")) for name in
+                                              DEFINED.findall(text)})  # fmt: skip
+    return "# Elsewhere\n\n" + "\n".join(
+        STUBS.get(kind, STUBS["tab"]).format(name) for name, kind in cited
+    )
 
-| a |
-|--:|
-| 1 |
-:::
-"""
+
 CONTENTS = """format: jb-book
 root: book/index
 parts:
@@ -119,7 +123,7 @@ def small(tmp_path_factory) -> Book:
         for end in (".py", ".ipynb"):
             shutil.copy(ROOT / "notebooks" / f"{name}{end}", book.root / "notebooks")
     shutil.copy(ROOT / "book" / "references.bib", book.root / "book")
-    (book.root / "book" / "stub.md").write_text(STUB)
+    (book.root / "book" / "stub.md").write_text(stub(ROOT / "notebooks" / "05_results.ipynb"))
     (book.root / "_toc.yml").write_text(CONTENTS)
     book.write("my_own", OWN)
     write_hostile(book.root)
