@@ -10,6 +10,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -193,6 +194,7 @@ def _notebook(number: int):
     return provoke
 
 
+FOLDER = ROOT / "book" / "recorded"
 ENDS = r"^\d+ runs trained"
 ASIDE = r"^runs.sqlite can't be used \(.*\); kept as runs.sqlite.aside-1$"
 STOPPED = "^stopped: .* runs are kept; the same command goes on from here"
@@ -203,7 +205,7 @@ FAULTS = (
     Fault("ended (SIGTERM) at a random moment", _signal(signal.SIGTERM), "^stopped|" + ENDS, 10),
     Fault("killed with two workers at work", _parent_killed, ENDS),
     Fault("Ctrl-C with two workers at work", _interrupted, STOPPED),
-    Fault("one of two workers killed", _worker_killed, "^a worker died; .* are left for a new one"),
+    Fault("one of two workers killed", _worker_killed, "a worker died; .* are left for a new one"),
     Fault("one of two Dask workers killed", _cluster_worker_killed, ENDS),
     Fault("notebook run killed (SIGKILL)", _notebook(signal.SIGKILL), "^notebook: "),
     Fault("notebook run ended (SIGTERM)", _notebook(signal.SIGTERM), "^stopped"),
@@ -223,21 +225,6 @@ FAULTS = (
 )
 
 
-def drill(share: float = 1.0) -> pd.DataFrame:
-    """Try each fault as often as it says, or a ``share`` of that, at least once.
-
-    Returns
-    -------
-    DataFrame
-        One row a trial, as `amol.drill.try_fault` tells it.
-    """
-    return pd.DataFrame(
-        try_fault(fault, number)
-        for fault in FAULTS
-        for number in range(max(1, round(share * fault.times)))
-    )
-
-
 def summarize(trials: pd.DataFrame) -> pd.DataFrame:
     """One row a fault: says, tried, again, lost, seconds (the longest)."""
     faults = trials.groupby("fault", sort=False)
@@ -250,19 +237,34 @@ def summarize(trials: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def main() -> None:
-    """Try every fault; write each trial to ``book/recorded`` with the machine and the day."""
-    start, folder = time.perf_counter(), ROOT / "book" / "recorded"
-    trials = drill()
-    trials.round({"seconds": 2}).to_csv(folder / "faults.csv", index=False, lineterminator="\n")
-    note = machine() | {
+def load() -> pd.DataFrame:
+    """The recorded trials, one row each, as `amol.drill.try_fault` tells them."""
+    return pd.read_csv(FOLDER / "faults.csv")
+
+
+def note() -> dict:
+    """The machine, the day and the duration of the recording."""
+    return json.loads((FOLDER / "faults.json").read_text())
+
+
+def main(names: list[str]) -> None:
+    """Try the named faults once and print the trials as JSON, or record all trials of all."""
+    if names:
+        print(json.dumps([try_fault(fault) for fault in FAULTS if fault.name in names]))
+        return
+    start = time.perf_counter()
+    trials = pd.DataFrame(
+        try_fault(fault, number) for fault in FAULTS for number in range(fault.times)
+    )
+    trials.round({"seconds": 2}).to_csv(FOLDER / "faults.csv", index=False, lineterminator="\n")
+    told = machine() | {
         "trials": len(trials),
         "seconds": round(time.perf_counter() - start),
         "recorded": time.strftime("%Y-%m-%d", time.gmtime()),
     }
-    (folder / "faults.json").write_text(json.dumps(note, indent=1) + "\n")
+    (FOLDER / "faults.json").write_text(json.dumps(told, indent=1) + "\n")
     print(summarize(trials).to_string(index=False))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -331,7 +331,7 @@ def _train(
                 kept |= _stored(missing, keep, store)
                 missing = [run for run in missing if run.key not in kept]
                 bar.update(len(kept) - bar.n)
-                print(f"a worker died; {len(missing)} runs are left for a new one", flush=True)
+                bar.write(f"a worker died; {len(missing)} runs are left for a new one")
     told = f"workers died {DEATHS + 1} times, perhaps for want of memory; try fewer"
     raise StudyError(f"{told}. {len(kept)} runs are kept")
 
