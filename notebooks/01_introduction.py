@@ -16,12 +16,12 @@
 # to severe. The answers are categories, yet they stand in an order, and a mistake by one step is
 # not a mistake by five. Learning such answers is called *ordinal classification*.
 #
-# The usual recipe ignores the order: a network with one output a class, trained with
-# cross-entropy. {cite:t}`kandel2026` points at a fault of that recipe. When a sample is truly
-# extreme, the network often answers with the middle of the scale. The paper calls this
-# *center-class hedging*, proposes a number that measures it (the *center-hedging rate*, CHR) and a
-# loss that punishes it (the *Adaptive Margin Ordinal Loss*, AMOL). This book runs every experiment
-# of the paper again, sets each number beside the published one, and asks what the claims rest on.
+# The usual recipe ignores the order: a network with one output a class, trained with cross-entropy.
+# {cite:t}`kandel2026` points at a fault of that recipe. When a sample is truly extreme, the network
+# often answers with the middle of the scale. The paper calls this *center-class* {term}`hedging`,
+# proposes a number that measures it (the *center-hedging rate*, {term}`CHR`) and a loss that
+# punishes it (the *Adaptive Margin Ordinal Loss*, {term}`AMOL`). This book runs every experiment of
+# the paper again, sets each number beside the published one, and asks what the claims rest on.
 #
 # First, the fault itself. The cells below train the network of the paper and look at what it does
 # with the best and the worst wines. No number in the text is typed: change a parameter, run the
@@ -212,9 +212,10 @@ glue("tab-constant", tables.publish("tab-constant", caption, constant))
 # ## The same in numbers
 #
 # {numref}`tab-hedging` lists the hedging rate: CHR is the share of samples in class 0 or $K-1$ that
-# are called the center class, CHR_ext pools the two outermost classes on each side
-# ({ref}`Method <sec-method>` defines both). QWK, the quadratic weighted kappa {cite:p}`cohen1968`,
-# is the usual score of agreement on an ordered scale: 1 is perfect, 0 is chance.
+# are called the {term}`center class`, {term}`CHR_ext` pools the two outermost classes on each side
+# ({ref}`Method <sec-method>` defines both). {term}`QWK`, the quadratic weighted kappa
+# {cite:p}`cohen1968`, is the usual score of agreement on an ordered scale: 1 is perfect, 0 is
+# chance.
 
 # %% tags=["remove-output"]
 metrics = ["CHR", "CHR_ext", "QWK", "accuracy"]

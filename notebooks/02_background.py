@@ -80,7 +80,8 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 #
 # Here it goes by the name `OLL-Castagnos`. **CDW-CE** {cite:p}`polat2024` is the same formula with
 # a larger power $a$. The paper describes its OLL in other words, as weighting each log term by the
-# *closeness* of class $k$ to the truth, and its numbers agree with those words:
+# {term}`closeness <closeness form>` of class $k$ to the truth, and its numbers agree with those
+# words:
 #
 # $$
 # \mathcal L_{\text{closeness}}(y, \hat y)
@@ -91,8 +92,8 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 # mass on wrong classes, {eq}`eq-oll` *rewards* mass on near ones. The difference decides an
 # {ref}`ablation <sec-ablation>`.
 #
-# **SORD** {cite:p}`diaz2019` replaces the single right class by a soft target, in the paper a
-# Gaussian around $y$:
+# **SORD** {cite:p}`diaz2019` replaces the single right class by a {term}`soft label`, in the paper
+# a Gaussian around $y$:
 #
 # $$
 # \mathcal L_{\text{SORD}}(y, \hat y) = -\sum_k p_k \log \hat y_k ,

@@ -13,7 +13,8 @@
 # # Method: a number for hedging and a price on it
 #
 # The method has two parts: the center-hedging rate, which measures the fault, and AMOL, which makes
-# it expensive. Both rest on one idea, the *center* of the scale. For $K$ classes it is
+# it expensive. Both rest on one idea, the {term}`center <center class>` of the scale. For $K$
+# classes it is
 #
 # $$
 # c = \frac{K-1}{2} .
@@ -48,7 +49,8 @@ center = center_class(num_classes)
 # %% [markdown]
 # ## The center-hedging rate
 #
-# Of the samples whose true class is the first or the last, how many are called the center class?
+# Of the samples whose true class is an {term}`end <extreme class>` of the scale, how many are
+# called the center class?
 #
 # $$
 # \text{CHR} = P\bigl( \arg\max \hat y = c \bigm| y \in \{0,\, K-1\} \bigr) .
@@ -97,7 +99,7 @@ print(f"CHR_ext = {hedged_ext.sum()} of {pooled.sum()} = {hedged_ext.mean():.3f}
 # m(k, y) = 1 + \alpha \cdot \Bigl( 1 - \frac{|k-c|}{c} \Bigr) \cdot \frac{|y-c|}{c} .
 # $$ (eq-weight)
 #
-# The asymmetric variant keeps this weight only on the way inward, for classes $k$ from $y$
+# The asymmetric variant keeps this {term}`weight` only on the way inward, for classes $k$ from $y$
 # (exclusive) to the center (inclusive), and sets it to 1 elsewhere. {numref}`fig-weight` draws
 # both; with sliders for everything that enters, {numref}`fig-explorer-loss` does.
 

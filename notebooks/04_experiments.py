@@ -164,7 +164,8 @@ glue("tab-extremes", tables.publish("tab-extremes", caption, cells))
 #
 # ## The protocol
 #
-# Each network is trained in the same way, whatever its loss: the training part teaches, the
+# Each network is trained in the same way, whatever its loss. Of the {term}`split` the training part
+# teaches, the
 # validation part says when to stop, and the test part is looked at once. {numref}`tab-protocol`
 # gives the whole recipe. What the paper leaves open was settled by trying the alternatives, or is
 # the plainest reading; {numref}`tab-choices` has the questions with their evidence.
@@ -207,13 +208,14 @@ glue("tab-protocol", tables.publish("tab-protocol", caption, protocol))
 #
 # ## The scores
 #
-# - **QWK**, quadratic weighted kappa {cite:p}`cohen1968`: agreement with the true labels, mistakes
-#   charged by the square of their distance, chance agreement taken off. Higher is better.
-# - **CHR** and **CHR_ext**: {eq}`eq-chr` and {eq}`eq-chr-ext`. Lower is better, with the warning of
-#   the {ref}`discussion <sec-discussion>`.
-# - **Accuracy**: share of exact hits.
-# - **MAE**: mean distance $|\hat y - y|$ in classes, and **AMAE** {cite:p}`baccianella2009`: the
-#   same, averaged within each true class first, so that rare classes count as much as common ones.
+# - **{term}`QWK`**, quadratic weighted kappa {cite:p}`cohen1968`: agreement with the true labels,
+#   mistakes charged by the square of their distance, chance agreement taken off. Higher is better.
+# - **{term}`CHR`** and **{term}`CHR_ext`**: {eq}`eq-chr` and {eq}`eq-chr-ext`. Lower is better,
+#   with the warning of the {ref}`discussion <sec-discussion>`.
+# - **{term}`Accuracy <accuracy>`**: share of exact hits.
+# - **{term}`MAE`**: mean distance $|\hat y - y|$ in classes, and **{term}`AMAE`**
+#   {cite:p}`baccianella2009`: the  same, averaged within each true class first, so that rare
+#   classes count as much as common ones.
 
 # %% tags=["remove-input"]
 from amol.provenance import footer

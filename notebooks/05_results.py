@@ -12,8 +12,8 @@
 # (sec-results)=
 # # Results: agreement and hedging, side by side
 #
-# Every data set, every loss, every seed: the paper's two main tables, its two result figures and
-# its passages on single data sets. The paper's numbers stand under ours. What counts as
+# Every data set, every loss, every {term}`seed`: the paper's two main tables, its two result
+# figures and its passages on single data sets. The paper's numbers stand under ours. What counts as
 # *reproduced* is decided by rules written down beforehand, claim by claim, in the
 # {ref}`conclusion <sec-conclusion>`. To look at single networks, filter the live chart of
 # {numref}`fig-explorer-results`.

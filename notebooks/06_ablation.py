@@ -186,7 +186,8 @@ for metric in ("QWK", "accuracy", "CHR"):
 #
 # ## Two controls
 #
-# {numref}`tab-controls` sets them beside the losses that they question.
+# {numref}`tab-controls` sets the two {term}`controls <control>` beside the losses that they
+# question.
 
 # %% tags=["remove-output"]
 others = summary["method"].isin(["AMOL-exp", "AMOL-OLL", "AMOL-CE"])

@@ -70,11 +70,11 @@ center_share = float(np.mean(test == center_class(labels.num_classes)))
 # %% [markdown]
 # ## Beside the rate
 #
-# - **Center rate**: share of *all* test samples that are called the center class. It should be near
-#   the true share.
-# - **Center recall**: share of true center samples that are found.
-# - **Extreme recall**: share of samples of the first and last class that are found exactly. To stop
-#   calling them the center is not yet to call them right.
+# - **{term}`Center rate <center rate>`**: share of *all* test samples that are called the center
+#   class. It should be near the true share.
+# - **{term}`Center recall <center recall>`**: share of true center samples that are found.
+# - **{term}`Extreme recall <extreme recall>`**: share of samples of the first and last class that
+#   are found exactly. To stop calling them the center is not yet to call them right.
 #
 # {numref}`tab-blindspot` puts them beside CHR.
 
@@ -124,9 +124,10 @@ for key, word in words.items():
 # J_c = P\bigl( \arg\max \hat y = c \bigm| y = c \bigr) - \text{CHR}_{\text{ext}} .
 # $$ (eq-jc)
 #
-# It is 1 for a network that finds every center sample and calls no extreme sample the center. It is
-# 0 for a network that never answers "center", for one that always does, and for one that does so at
-# random. {numref}`fig-blindspot` shows both ends of the difference.
+# {term}`This difference <J_c>` is 1 for a network that finds every center sample and calls no
+# extreme sample the center. It is 0 for a network that never answers "center", for one that always
+# does, and for one that does so at random. {numref}`fig-blindspot` shows both ends of the
+# difference.
 
 # %% tags=["remove-output"]
 keys = ["dataset", "method"]

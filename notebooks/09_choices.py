@@ -469,8 +469,8 @@ for key, number in numbers.items():
 #
 # ## Again, and checked
 #
-# Two searches on this page are too long for every build. Their runs are recorded, one row a run
-# with the key of everything that decides it:
+# Two searches on this page are too long for every build. Their runs are
+# {term}`recorded <recorded study>`, one row a run with the key of everything that decides it:
 
 # %% tags=["remove-cell"]
 for name in ("choices", "ranking"):

@@ -81,6 +81,9 @@ glue("tab-grids", tables.publish("tab-grids", caption, cells))
 #
 # <p class="downloads">Download: <a href="../results/tables/tab-grids.csv" download>CSV</a>,
 # <a href="../results/tables/tab-grids.tex" download>LaTeX</a></p>
+#
+# With these parameters, all losses side by side, one table a score. The {term}`RPS` judges the
+# whole predicted distribution, the others the predicted class alone.
 
 # %%
 better = {"QWK": "higher is better", "CHR_ext": "lower is better",

@@ -13,9 +13,9 @@
 # # The ledger: every number and claim, by verdict
 #
 # {ref}`sec-conclusion` gives the balance; this page holds the books. It lists all printed numbers
-# and all claims under the verdict that they got in this build, each with the place in this book
-# that shows it. The rules were written from the paper's text before the runs were looked at, and
-# `amol check` applies them in a terminal: it ends with an error when a verdict differs from the
+# and all claims under the {term}`verdict` that they got in this build, each with the place in this
+# book that shows it. The rules were written from the paper's text before the runs were looked at,
+# and `amol check` applies them in a terminal: it ends with an error when a verdict differs from the
 # recorded expectation.
 #
 # - **reproduced**: for a number, ours lies within two combined standard deviations,

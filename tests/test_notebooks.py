@@ -28,6 +28,19 @@ def test_no_function_is_defined_in_two_notebooks():
     assert len(names) == len(set(names))
 
 
+def test_each_term_of_the_glossary_is_used_and_explained():
+    glossary = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^([^:\n].*)\n: ", glossary, re.MULTILINE)
+    assert len(terms) > 15 and terms == sorted(terms, key=str.lower)
+    pages = [*(ROOT / "notebooks").glob("*.py"), *(ROOT / "book").glob("*.md")]
+    links = {page: re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", page.read_text(encoding="utf-8"))
+             for page in pages}  # fmt: skip
+    used = {
+        name.lower() for page, names in links.items() if page.stem != "glossary" for name in names
+    }
+    assert used == {term.lower() for term in terms}
+
+
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
 def notebook(request):
     loaded = jupytext.read(request.param)
