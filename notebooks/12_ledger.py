@@ -26,6 +26,25 @@
 #   order holds, less clearly than the rule asks.
 # - **not reproduced**, **cannot be tested**: as they say, with the reason.
 
+# %% tags=["remove-cell"]
+import sys
+
+if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
+    import re
+    from socket import gethostbyname, gethostname
+    from subprocess import run
+    from urllib.parse import unquote
+    from urllib.request import urlopen
+
+    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
+        opened = unquote(sessions.read().decode())
+    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
+    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
+    run(["git", "clone", found[1], "companion"], check=True)
+    run(["git", "-C", "companion", "checkout", found[2]], check=True)
+    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
+    sys.path.insert(0, "companion")
+
 # %% tags=["parameters"]
 seeds: int = 5  # number of networks for each loss, or a list of seeds
 alpha: float = 1.0  # strength of the weight in AMOL, at least 0

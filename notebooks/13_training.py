@@ -16,6 +16,25 @@
 # `torch.nn.CrossEntropyLoss` goes. Each cell below is run when the book is built. `pip install` of
 # the package alone brings the losses with PyTorch and NumPy and nothing else.
 
+# %% tags=["remove-cell"]
+import sys
+
+if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
+    import re
+    from socket import gethostbyname, gethostname
+    from subprocess import run
+    from urllib.parse import unquote
+    from urllib.request import urlopen
+
+    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
+        opened = unquote(sessions.read().decode())
+    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
+    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
+    run(["git", "clone", found[1], "companion"], check=True)
+    run(["git", "-C", "companion", "checkout", found[2]], check=True)
+    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
+    sys.path.insert(0, "companion")
+
 # %% tags=["parameters"]
 method: str = "AMOL"  # loss to train with, a key of LOSSES with logits for all classes
 epochs: int = 20  # passes over the training part, at least 1

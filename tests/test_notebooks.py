@@ -1,8 +1,10 @@
 """The source notebooks: clean, paired, with parameters that are checked and used."""
 
 import ast
+import io
 import json
 import re
+import sys
 
 import jupytext
 import papermill
@@ -39,6 +41,39 @@ def test_each_term_of_the_glossary_is_used_and_explained():
         name.lower() for page, names in links.items() if page.stem != "glossary" for name in names
     }
     assert used == {term.lower() for term in terms}
+
+
+def test_first_cell_fetches_the_repository_that_colab_opened_and_does_nothing_elsewhere(
+    monkeypatch,
+):
+    firsts = [code_cells(jupytext.read(path))[0] for path in NOTEBOOKS]
+    (source,) = {cell.source for cell in firsts}
+    assert {tuple(cell.metadata["tags"]) for cell in firsts} == {("remove-cell",)}
+    commands, path = [], list(sys.path)
+    monkeypatch.setattr("subprocess.run", lambda command, check: commands.append(command))
+    exec(source, {})
+    assert not commands and sys.path == path
+
+    opened = "https%3A//github.com/someone/fork/blob/some%2Fbranch/notebooks/05_results.ipynb"
+    monkeypatch.setitem(sys.modules, "google.colab", object())
+    monkeypatch.setattr("socket.gethostbyname", lambda name: "172.28.0.12")
+    asked = []
+    for told in (opened, "1AbC"):
+        answer = json.dumps([{"name": "x", "path": f"fileId={told}"}]).encode()
+        monkeypatch.setattr(
+            "urllib.request.urlopen", lambda url, a=answer: asked.append(url) or io.BytesIO(a)
+        )
+        monkeypatch.setattr(sys, "path", list(path))
+        if told == opened:
+            exec(source, {})
+            assert sys.path[0] == "companion"
+        else:
+            with pytest.raises(AssertionError, match="Colab button"):
+                exec(source, {})
+    assert asked[0] == "http://172.28.0.12:9000/api/sessions"
+    clone, checkout, install = commands
+    assert clone == ["git", "clone", "https://github.com/someone/fork", "companion"]
+    assert checkout[-1] == "some/branch" and install[-1] == "./companion[notebooks]"
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)

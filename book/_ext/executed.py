@@ -152,6 +152,8 @@ def set_repository(app, config) -> None:
     options["use_source_button"] = options["use_repository_button"] = known
     if not known:
         options.pop("launch_buttons", None)
+    elif "github" not in options["repository_url"]:
+        options["launch_buttons"].pop("colab_url", None)  # Colab opens no other host's notebooks
 
 
 def copy_results(app, site: Path) -> None:
