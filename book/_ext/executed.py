@@ -33,6 +33,10 @@ LEFT_OUT = re.compile(
     re.DOTALL,
 )
 ICON_RULE = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{[^}]*\}")
+# A page in a folder may not fetch others, so its search lists hits without their passages.
+PLAIN_SEARCH = (
+    "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
+)
 PAPER_ROW = re.compile(r'<tr class="(?=row-\w+">\s*<td[^>]*>\s*<p>[^<]*, paper</p>)')
 MATHJAX = re.compile(r"<script>window\.MathJax.*?</script>|<script[^>]*mathjax[^>]*></script>")
 
@@ -207,6 +211,7 @@ def finish(app, exception) -> None:
 
 
 def setup(app):
+    app.add_js_file(None, body=PLAIN_SEARCH)
     app.connect("config-inited", set_repository, priority=10)
     app.connect("source-read", read_source)
     app.connect("build-finished", finish)
