@@ -32,7 +32,7 @@ def test_no_function_is_defined_in_two_notebooks():
 
 def test_each_term_of_the_glossary_is_used_and_explained():
     glossary = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
-    terms = re.findall(r"^([^:\n].*)\n: ", glossary, re.MULTILINE)
+    terms = re.findall(r"^(\w.*)\n  ", glossary, re.MULTILINE)
     assert len(terms) > 15 and terms == sorted(terms, key=str.lower)
     pages = [*(ROOT / "notebooks").glob("*.py"), *(ROOT / "book").glob("*.md")]
     links = {page: re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", page.read_text(encoding="utf-8"))
