@@ -16,6 +16,25 @@
 # at a dot, and it tells its number. With scripts off, and on paper, each chart is a figure of how
 # it starts.
 
+# %% tags=["remove-cell"]
+import sys
+
+if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
+    import re
+    from socket import gethostbyname, gethostname
+    from subprocess import run
+    from urllib.parse import unquote
+    from urllib.request import urlopen
+
+    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
+        opened = unquote(sessions.read().decode())
+    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
+    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
+    run(["git", "clone", found[1], "companion"], check=True)
+    run(["git", "-C", "companion", "checkout", found[2]], check=True)
+    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
+    sys.path.insert(0, "companion")
+
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets to show
 methods: list = [
