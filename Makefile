@@ -1,6 +1,7 @@
 # make book       train, execute and render the companion into _build/html
 # make pdf        print it, with Chromium, to _build/amol.pdf
-# make test       run the tests
+# make test       run the tests, but the slow ones
+# make test-slow  run those: whole builds, forks, faults
 # make test-book  look at the built book in a browser
 # make bench      time the training engine against usual loops
 # make lint       check style
@@ -11,9 +12,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN := .venv/bin/python
 INSTALLED := .venv/installed
+TESTS := OMP_NUM_THREADS=1 $(BIN) -m pytest --numprocesses 2 --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: book pdf test test-book bench lint lock linkcheck clean
+.PHONY: book pdf test test-slow test-book bench lint lock linkcheck clean
 
 book: $(INSTALLED)
 	$(BIN) -m amol build
@@ -22,7 +24,10 @@ pdf: book
 	$(BIN) -m amol pdf
 
 test: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN) -m pytest -m "not book" --numprocesses 2 --dist loadfile
+	$(TESTS) -m "not book and not slow"
+
+test-slow: $(INSTALLED)
+	$(TESTS) -m "slow and not book"
 
 test-book: $(INSTALLED)
 	$(BIN) -m pytest -m book

@@ -22,8 +22,8 @@ from pathlib import Path
 import psutil
 
 from amol import cli, paths
+from amol.plan import plan
 from amol.settings import StudySettings
-from amol.study import plan
 
 STUDY = ("study", "--datasets", "Wine Red", "--epochs", "3", "--seeds")
 FEW, MANY = 2, 8  # seeds: two stacks for one process, seven for two
@@ -193,7 +193,7 @@ def try_fault(fault: Fault, number: int = 0) -> dict:
     assert lines and not any("Traceback" in line for line in told), (fault.name, told)
     return {
         "fault": fault.name,
-        "says": lines[0],
+        "says": lines[0].replace(f"{folder}/", ""),
         "kept": kept,
         "again": again,
         "lost": sum(rows.get(key) != row for key, row in wanted.items()),

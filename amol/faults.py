@@ -19,7 +19,7 @@ import psutil
 import torch
 from nbformat import v4, writes
 
-from amol import datasets, study
+from amol import datasets, plan
 from amol.drill import FEW, STUDY, Fault, Home, gone, try_fault, undisturbed, until
 from amol.losses import LOSSES, register_loss
 from amol.paths import ROOT
@@ -133,7 +133,7 @@ def _data_changed(home: Home):
     file, whole = copy / "winequality-red.csv", (copy / "winequality-red.csv").read_bytes()
 
     def change():
-        study.prepare.cache_clear()
+        plan.prepare.cache_clear()
         datasets.DATA = copy
 
     child = home.fork(change=change)
@@ -151,7 +151,7 @@ def _nan(home: Home):
         values = torch.nn.functional.cross_entropy(logits, target, reduction="none")
         return values * (float("nan") if len(calls) > 6 else 1)
 
-    study._code.cache_clear()
+    plan.code_of.cache_clear()
     mixed = (*STUDY, "1", "--workers", "1", "--methods", "CE,breaks,AMOL")
     home.finish(*mixed)
     LOSSES.pop("breaks")
@@ -205,7 +205,7 @@ FAULTS = (
     Fault("ended (SIGTERM) at a random moment", _signal(signal.SIGTERM), "^stopped|" + ENDS, 10),
     Fault("killed with two workers at work", _parent_killed, ENDS),
     Fault("Ctrl-C with two workers at work", _interrupted, STOPPED),
-    Fault("one of two workers killed", _worker_killed, "a worker died; .* are left for a new one"),
+    Fault("one of two workers killed", _worker_killed, "^a worker died; .* are left for a new one"),
     Fault("one of two Dask workers killed", _cluster_worker_killed, ENDS),
     Fault("notebook run killed (SIGKILL)", _notebook(signal.SIGKILL), "^notebook: "),
     Fault("notebook run ended (SIGTERM)", _notebook(signal.SIGTERM), "^stopped"),

@@ -18,9 +18,10 @@ import torch
 from amol.choices import choice_grid
 from amol.metrics import METRICS, PROBABILITY_METRICS
 from amol.paths import ROOT
+from amol.plan import plan
 from amol.provenance import processor
 from amol.settings import StudySettings
-from amol.study import plan, run_studies
+from amol.study import run_studies
 
 REAL = ("Wine Red", "Wine White", "Abalone")
 EVERYWHERE = ("CE", "OLL", "SORD", "AMOL", "AMOL-asym", "KL", "CE-masked")

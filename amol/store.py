@@ -66,8 +66,6 @@ class Store:
                 connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
                 connection.text_factory = lambda text: text.decode(errors="replace")
                 with closing(connection), connection:
-                    if connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA - 1:
-                        self._upgrade(connection)
                     connection.execute(begin)
                     self._check(connection)
                     return work(connection)
@@ -98,16 +96,6 @@ class Store:
             raise _NotOurs("its end is cut off")
         if version:
             connection.execute(f"SELECT {_COLUMNS} FROM runs LIMIT 0")
-
-    def _upgrade(self, connection: sqlite3.Connection) -> None:
-        """Give the rows of the schema before this one their digests."""
-        connection.create_function("digest_of", -1, lambda *values: _digest(values))
-        connection.execute("BEGIN IMMEDIATE")
-        if connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA - 1:
-            connection.execute("ALTER TABLE runs ADD COLUMN digest")
-            connection.execute(f"UPDATE runs SET digest = digest_of({_VALUES})")
-            connection.execute(f"PRAGMA user_version = {SCHEMA}")
-        connection.execute("COMMIT")
 
     def _set_aside(self, seen: int | None, why: str) -> None:
         """Rename the file, unless another process has done so since it was ``seen``."""

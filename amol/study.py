@@ -1,13 +1,11 @@
 """Run the grid data set × method × seed: settings in, one tidy row a run out, nothing twice."""
 
-import hashlib
 import inspect
 import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cache
+from dataclasses import asdict, replace
 from itertools import chain, groupby, pairwise
 from pathlib import Path
 from typing import TypeVar
@@ -17,12 +15,11 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from amol.datasets import SPLIT_ORDERS, Dataset, load_dataset, split, standardize
 from amol.errors import StudyError
-from amol.fingerprint import fingerprint
 from amol.losses import LOSSES
 from amol.metrics import METRICS, PROBABILITY_METRICS
 from amol.paths import store_path
+from amol.plan import Run, plan
 from amol.settings import StudySettings
 from amol.store import Store, StoredRun
 from amol.training import Arrays, Protocol, train_stack
@@ -33,81 +30,8 @@ BATCH = 100  # runs read from the store at a time
 CHUNK = 10  # runs a stack: enough to hide the cost of a call, few enough to stay in cache
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A data set, split and standardized, with the digest of all that decides its arrays."""
-
-    arrays: Arrays
-    y_test: np.ndarray
-    digest: str
-
-
-@cache
-def prepare(
-    dataset: str, split_seed: int, split_order: str = SPLIT_ORDERS[0], own: Dataset | None = None
-) -> Prepared:
-    """Split and standardize ``dataset`` as `amol.datasets` defines it, or one's ``own``."""
-    data = own or load_dataset(dataset)
-    train, validation, test = split(data.y, split_seed, split_order)
-    X = standardize(data.X, train).astype(np.float32)
-    arrays = Arrays(
-        X[train], data.y[train], X[validation], data.y[validation], X[test], data.num_classes
-    )
-    sha = hashlib.sha256(data.digest.encode())
-    for part in (train, validation, test):
-        sha.update(part.astype("<i8").tobytes())
-    return Prepared(arrays, data.y[test], sha.hexdigest())
-
-
-@dataclass(frozen=True)
-class _Run:
-    settings: StudySettings
-    dataset: str
-    method: str
-    seed: int
-    described: str  # JSON of all that determines the run
-
-    @property
-    def key(self) -> str:
-        return hashlib.sha256(self.described.encode()).hexdigest()
-
-    @property
-    def data(self) -> Prepared:
-        settings, own = self.settings, self.settings.own.get(self.dataset)
-        return prepare(self.dataset, settings.split_seed, settings.split_order, own)
-
-
 T = TypeVar("T")
-Keep = Callable[[_Run, StoredRun], T]
-
-_code = cache(fingerprint)
-
-
-def plan(settings: StudySettings) -> list[_Run]:
-    """Every run of the grid, in the order of the settings, with the key it is stored under."""
-    engine = _code(train_stack, standardize)
-    code = {method: _code(LOSSES[method]) for method in settings.methods}
-    runs = []
-    for dataset in settings.datasets:
-        own = settings.own.get(dataset)
-        digest = prepare(dataset, settings.split_seed, settings.split_order, own).digest
-        for method in settings.methods:
-            for seed in settings.seeds:
-                described = {
-                    "dataset": dataset,
-                    "digest": digest,
-                    "split_seed": settings.split_seed,
-                    "method": method,
-                    "parameters": settings.parameters(method),
-                    "seed": seed,
-                    "protocol": asdict(settings.protocol),
-                    "loss": code[method],
-                    "engine": engine,
-                    "torch": torch.__version__.partition("+")[0],
-                }
-                text = json.dumps(described, sort_keys=True)
-                runs.append(_Run(settings, dataset, method, seed, text))
-    return runs
+Keep = Callable[[Run, StoredRun], T]
 
 
 def _loss(cls: type, parameters: Mapping, arrays: Arrays) -> torch.nn.Module:
@@ -119,10 +43,10 @@ def _loss(cls: type, parameters: Mapping, arrays: Arrays) -> torch.nn.Module:
     return cls(num_classes=arrays.num_classes, **extra | dict(parameters))
 
 
-def _chunks(runs: list[_Run]) -> list[list[_Run]]:
+def _chunks(runs: list[Run]) -> list[list[Run]]:
     """Missing runs cut into stacks: one split, protocol and kind of head each, long ones first."""
 
-    def kind(run: _Run) -> tuple:
+    def kind(run: Run) -> tuple:
         loss = _loss(LOSSES[run.method], run.settings.parameters(run.method), run.data.arrays)
         shared = run.data.digest, json.dumps(asdict(run.settings.protocol), sort_keys=True)
         return -len(run.data.arrays.y_train), *shared, loss.num_logits, loss.shared_head
@@ -245,10 +169,10 @@ def predictions(
     )
 
 
-def _stored(runs: list[_Run], keep: Keep, store: Store) -> dict[str, T]:
+def _stored(runs: list[Run], keep: Keep, store: Store) -> dict[str, T]:
     """What ``keep`` makes of each run that the store holds, by key."""
 
-    def classes(run: _Run) -> int:
+    def classes(run: Run) -> int:
         return run.data.arrays.num_classes
 
     kept = {}
@@ -262,7 +186,7 @@ def _stored(runs: list[_Run], keep: Keep, store: Store) -> dict[str, T]:
 
 
 def _collect(
-    runs: list[_Run],
+    runs: list[Run],
     keep: Keep,
     workers: int | None,
     progress: bool | None,
@@ -287,7 +211,7 @@ def _collect(
 
 
 def _train(
-    missing: list[_Run],
+    missing: list[Run],
     keep: Keep,
     workers: int | None,
     progress: bool | None,
@@ -331,12 +255,13 @@ def _train(
                 kept |= _stored(missing, keep, store)
                 missing = [run for run in missing if run.key not in kept]
                 bar.update(len(kept) - bar.n)
-                bar.write(f"a worker died; {len(missing)} runs are left for a new one")
+                with bar.external_write_mode():
+                    print(f"a worker died; {len(missing)} runs are left for a new one", flush=True)
     told = f"workers died {DEATHS + 1} times, perhaps for want of memory; try fewer"
     raise StudyError(f"{told}. {len(kept)} runs are kept")
 
 
-def _row(run: _Run, stored: StoredRun) -> dict:
+def _row(run: Run, stored: StoredRun) -> dict:
     outcome = stored.outcome
     data, num_classes = run.data, run.data.arrays.num_classes
     y_validation = data.arrays.y_validation

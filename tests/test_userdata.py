@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from amol import userdata
 from amol.datasets import load_dataset, split
+from amol.plan import plan
 from amol.settings import StudySettings
-from amol.study import plan
 from amol.userdata import read_csv
 
 GRADES = [3, 4, 5] * 6
