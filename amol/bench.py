@@ -139,6 +139,11 @@ def engines() -> pd.DataFrame:
         return pd.DataFrame([compare(dataset, size, bar=bar) for dataset, size in cases])
 
 
+def verdicts(rows: pd.DataFrame) -> dict[str, str]:
+    """How many rows of `engines` reach each of `BARS`, as ``"1 of 4"``."""
+    return {name: f"{(rows[name] >= bar).sum()} of {len(rows)}" for name, bar in BARS.items()}
+
+
 def study(*options: str, workers: int = 2) -> tuple[dict, Path]:
     """`amol study` as a command of its own with an empty store.
 

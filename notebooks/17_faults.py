@@ -17,6 +17,25 @@
 # seconds. Then the same command is given again, and what it leaves is compared, byte for byte, with
 # what an undisturbed study leaves.
 
+# %% tags=["remove-cell"]
+import sys
+
+if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
+    import re
+    from socket import gethostbyname, gethostname
+    from subprocess import run
+    from urllib.parse import unquote
+    from urllib.request import urlopen
+
+    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
+        opened = unquote(sessions.read().decode())
+    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
+    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
+    run(["git", "clone", found[1], "companion"], check=True)
+    run(["git", "-C", "companion", "checkout", found[2]], check=True)
+    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
+    sys.path.insert(0, "companion")
+
 # %% tags=["parameters"]
 sample: int = 2  # faults to try again while this page is made
 sample_seed: int = 0  # which of them, as a seed for drawing
@@ -24,7 +43,6 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 # %%
 import json
 import subprocess
-import sys
 
 import numpy as np
 from myst_nb import glue

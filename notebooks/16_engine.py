@@ -1,0 +1,200 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sec-engine)=
+# # The training engine
+#
+# One network of this study has two hidden layers of 128 units. A step of it is over before the
+# interpreter has found its next instruction, so a loop that trains one network after another
+# spends most of its time on anything but arithmetic. Here many networks take each step together:
+# a *stack* whose products of matrices are batched, with gradients written out by hand and one
+# call of Adam for all. Every run keeps its own loss, random generator, batch order, early stop and
+# best weights, and leaves the stack when it is done.
+#
+# That must not change what comes out. A run gives the same bits alone, in any stack, with any
+# number of workers; the tests compare them. This page shows what the stack saves, and what it
+# doesn't.
+
+# %% tags=["remove-cell"]
+import sys
+
+if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
+    import re
+    from socket import gethostbyname, gethostname
+    from subprocess import run
+    from urllib.parse import unquote
+    from urllib.request import urlopen
+
+    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
+        opened = unquote(sessions.read().decode())
+    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
+    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
+    run(["git", "clone", found[1], "companion"], check=True)
+    run(["git", "-C", "companion", "checkout", found[2]], check=True)
+    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
+    sys.path.insert(0, "companion")
+
+# %% tags=["parameters"]
+sample: str = "Wine Red"  # data set of the live check
+epochs: int = 2  # epochs of the live check
+
+# %%
+import json
+
+import pandas as pd
+from myst_nb import glue
+
+from amol import bench, tables
+from amol.datasets import DATASETS
+from amol.training import Protocol
+
+if sample not in DATASETS:
+    raise ValueError(f"sample is {sample!r}; allowed: {', '.join(DATASETS)}")
+if epochs < 1:
+    raise ValueError(f"epochs is {epochs}; allowed: 1 or more")
+done = json.loads(bench.RECORDED.read_text(encoding="utf-8"))
+engines, study, scaling = (
+    pd.DataFrame(done["engines"]), done["study"], pd.DataFrame(done["scaling"])
+)  # fmt: skip
+
+# %% tags=["remove-cell"]
+verdicts = bench.verdicts(engines)
+for name, share in verdicts.items():
+    glue(f"engine_{name}", share, display=False)
+own = engines[engines["batch_size"] == Protocol.batch_size]
+glue("engine_batch", Protocol.batch_size, display=False)
+glue("engine_small_batch", bench.BATCH_SIZES[0], display=False)
+glue("engine_limit_low", own["limit_ratio"].min(), display=False)
+glue("engine_limit_high", own["limit_ratio"].max(), display=False)
+needed = bench.BARS["dataloader_ratio"] / own["limit_ratio"].max()
+glue("engine_needed", float(needed), display=False)
+glue("engine_gflops", engines["gemm_gflops"].max(), display=False)
+glue("engine_networks", int(engines["runs"].iloc[0]), display=False)
+glue("engine_epochs", int(engines["epochs"].iloc[0]), display=False)
+glue("engine_difference", f"{engines['difference'].max():.0e}", display=False)
+for name in ("machine", "torch", "date"):
+    glue(f"engine_{name}", done[name], display=False)
+for name, value in study.items():
+    glue(f"study_{name}", value, display=False)
+
+# %% [markdown]
+# ## Against the usual loops
+#
+# {numref}`tab-engines` sets the stack beside three programs that a user would write: the loop over
+# a `DataLoader`, the same loop over batches taken by index, and skorch. All train the same
+# {glue:text}`engine_networks:d` networks (eight losses, five seeds) for
+# {glue:text}`engine_epochs:d` epochs, from the same first weights, on the same batches, in turn, on
+# one thread, and all end with the same networks: no predicted probability differs by more than
+# {glue:text}`engine_difference`. The yardstick on the other side is the machine itself. The
+# floating-point operations of those steps, at the rate of one large product of matrices
+# ({glue:text}`engine_gflops:.0f` · 10⁹ a second here), give the time that nothing can pass.
+
+# %% tags=["remove-output"]
+shown = pd.DataFrame({
+    "Batch": engines["batch_size"],
+    "Stack, ms": engines["stack_ms"].map("{:.1f}".format),
+    "DataLoader": engines["dataloader_ratio"].map("{:.1f}×".format),
+    "Index": engines["index_ratio"].map("{:.1f}×".format),
+    "skorch": engines["skorch_ratio"].map("{:.1f}×".format),
+    "Share of limit": engines["gemm_share"].map("{:.0%}".format),
+    "DataLoader to limit": engines["limit_ratio"].map("{:.1f}×".format),
+    "Memory, MB": engines["peak_mb"].map("{:.0f}".format),
+}).set_index(engines["dataset"].rename("Data set"))  # fmt: skip
+caption = "Processor time of the stack a network and epoch, and the others' times over it. The "
+caption += "share is the limit's time over the stack's; the column after it, the `DataLoader` "
+caption += "loop's time over the limit's: the largest ratio that any engine could reach."
+glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
+
+# %% [markdown]
+# ```{glue:md} tab-engines
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-engines.csv" download>CSV</a>,
+# <a href="../results/tables/tab-engines.tex" download>LaTeX</a></p>
+#
+# The engine was built with three aims: ten times as fast as the `DataLoader` loop, four times as
+# fast as the index loop, and at least 35 % of the limit. Of the rows of {numref}`tab-engines`,
+# {glue:text}`engine_dataloader_ratio` reach the first aim, {glue:text}`engine_index_ratio` the
+# second and {glue:text}`engine_gemm_share` the third. With this study's batches of
+# {glue:text}`engine_batch:d` the `DataLoader` loop takes only {glue:text}`engine_limit_low:.1f` to
+# {glue:text}`engine_limit_high:.1f` times as long as the limit, so the first aim would ask for
+# {glue:text}`engine_needed:.0%` or more of what the machine can do at
+# all. The smaller the batch, the more a loop of one network loses between its steps, and the
+# more a stack saves; hence the rows for batches of {glue:text}`engine_small_batch:d`.
+#
+# ## The whole study
+#
+# `amol study` trained the paper's {glue:text}`study_runs:d` runs on two processes in
+# {glue:text}`study_seconds:.0f` s by the clock, start-up included, and held
+# {glue:text}`study_peak_mb:.0f` MB at most in all its processes together. The `DataLoader` loop on
+# two processes would take {glue:text}`study_dataloader_seconds:.0f` s for the same epochs, which
+# is {glue:text}`study_study_ratio:.1f` times as long.
+#
+# ## From 160 runs to 3,200
+
+# %% tags=["remove-output"]
+shown = pd.DataFrame({
+    "Runs": scaling["runs"],
+    "Seconds": scaling["seconds"].map("{:.0f}".format),
+    "Milliseconds a run": (1e3 * scaling["seconds"] / scaling["runs"]).map("{:.0f}".format),
+    "Memory, MB": scaling["peak_mb"].map("{:.0f}".format),
+}).set_index(scaling["seeds"].rename("Seeds"))  # fmt: skip
+caption = "`amol study --seeds N --epochs 2` with an empty store on two processes: seconds by the "
+caption += "clock, and the most memory that its processes held together."
+glue("tab-scaling", tables.publish("tab-scaling", caption, shown, scaling))
+
+# %% [markdown]
+# ```{glue:md} tab-scaling
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-scaling.csv" download>CSV</a>,
+# <a href="../results/tables/tab-scaling.tex" download>LaTeX</a></p>
+#
+# ## Again, and checked
+#
+# These figures were taken on {glue:text}`engine_machine`, torch {glue:text}`engine_torch`,
+# {glue:text}`engine_date`, by `amol bench --record`; `make bench` takes them anew into
+# `build/results/bench.json`. A ratio depends on the machine and on what else runs there, so a
+# build doesn't repeat the whole bench. It repeats the comparison that makes it fair: a short run of
+# every engine must end with the same networks, or this page fails.
+
+# %% tags=["remove-output"]
+live = bench.compare(sample, Protocol.batch_size, seeds=1, epochs=epochs)
+if live["difference"] > 1e-3:
+    raise ValueError(f"the engines differ by {live['difference']:.2g} in a probability")
+shown = pd.DataFrame({
+    "Networks": [live["runs"]],
+    "Epochs": [live["epochs"]],
+    "Largest difference": [f"{live['difference']:.0e}"],
+    "DataLoader": [f"{live['dataloader_ratio']:.1f}×"],
+    "Index": [f"{live['index_ratio']:.1f}×"],
+}, index=pd.Index([sample], name="Data set"))  # fmt: skip
+caption = "All engines in this build, beside whatever else was running: the largest difference of "
+caption += "a predicted probability from the stack's, and the times over the stack's."
+glue("tab-engines-live", tables.publish("tab-engines-live", caption, shown))
+
+# %% [markdown]
+# ```{glue:md} tab-engines-live
+# :format: myst
+# ```
+#
+# <p class="downloads">Download:
+# <a href="../results/tables/tab-engines-live.csv" download>CSV</a>,
+# <a href="../results/tables/tab-engines-live.tex" download>LaTeX</a></p>
+
+# %% tags=["remove-input"]
+from amol.provenance import footer
+
+footer()
