@@ -61,11 +61,12 @@ def _worker_killed(home: Home):
 def _cluster_worker_killed(home: Home):
     where = home.folder / "scheduler.json"
     options = ["--scheduler-file", str(where), "--no-dashboard"]
-    worker = ["dask", "worker", *options, "--nthreads", "1", "--no-nanny"]
+    dask = [sys.executable, "-m", "dask"]
+    worker = [*dask, "worker", *options, "--nthreads", "1", "--no-nanny"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     started = [
         subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        for command in (["dask", "scheduler", "--port", "0", *options], worker, worker)
+        for command in ([*dask, "scheduler", "--port", "0", *options], worker, worker)
     ]
     until(where.exists)
     address = json.loads(where.read_text())["address"]

@@ -75,6 +75,7 @@ assert method_style("squared") not in METHOD_STYLE.values()
 # %% tags=["remove-input"]
 footer(settings, runs)
 """
+TERM = re.compile(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`")
 CITED = re.compile(r"\{(?:numref|ref|eq)\}`(?:[^`<]*<)?((fig|tab|eq|sec)-[a-z0-9-]+)>?`")
 STUBS = {
     "sec": "({0})=\n## Elsewhere\n",
@@ -88,7 +89,9 @@ def stub(notebook: Path) -> str:
     text = "\n".join(cell.source for cell in jupytext.read(notebook).cells)
     cited = sorted(set(CITED.findall(text)) - {(name, name[:3].strip("-")) for name in
                                               DEFINED.findall(text)})  # fmt: skip
-    return "# Elsewhere\n\n" + "\n".join(
+    terms = sorted({term.lower() for term in TERM.findall(text)})
+    glossary = "\n\n".join(f"{term}\n  Explained elsewhere." for term in terms)
+    return f"# Elsewhere\n\n```{{glossary}}\n{glossary}\n```\n\n" + "\n".join(
         STUBS.get(kind, STUBS["tab"]).format(name) for name, kind in cited
     )
 
