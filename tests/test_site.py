@@ -225,11 +225,13 @@ def test_code_unfolds_and_downloads_download(visit):
     assert not code.is_visible()
     page.locator("details.hide summary").first.click()
     assert code.is_visible()
-    for link in page.locator("a[download]").all():
+    links = page.locator("a[download]").all()
+    kinds = {Path(link.get_attribute("href")).suffix: link for link in links}  # one of each
+    assert kinds.keys() == {".csv", ".tex", ".svg", ".pdf"}
+    for link in kinds.values():
         with page.expect_download() as started:
             link.click()
-        file = Path(started.value.path())
-        assert file.stat().st_size > 20, link.get_attribute("href")
+        assert Path(started.value.path()).stat().st_size > 20, link.get_attribute("href")
 
 
 def dots(page, figure, change):
