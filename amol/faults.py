@@ -22,8 +22,7 @@ from nbformat import v4, writes
 from amol import datasets, plan
 from amol.drill import FEW, STUDY, Fault, Home, gone, try_fault, undisturbed, until
 from amol.losses import LOSSES, register_loss
-from amol.paths import ROOT
-from amol.recorded import machine
+from amol.recorded import folder, keep
 
 
 def _signal(number: int):
@@ -195,7 +194,6 @@ def _notebook(number: int):
     return provoke
 
 
-FOLDER = ROOT / "book" / "recorded"
 ENDS = r"^\d+ runs trained"
 ASIDE = r"^runs.sqlite can't be used \(.*\); kept as runs.sqlite.aside-1$"
 STOPPED = "^stopped: .* runs are kept; the same command goes on from here"
@@ -240,12 +238,7 @@ def summarize(trials: pd.DataFrame) -> pd.DataFrame:
 
 def load() -> pd.DataFrame:
     """The recorded trials, one row each, as `amol.drill.try_fault` tells them."""
-    return pd.read_csv(FOLDER / "faults.csv")
-
-
-def note() -> dict:
-    """The machine, the day and the duration of the recording."""
-    return json.loads((FOLDER / "faults.json").read_text())
+    return pd.read_csv(folder() / "faults.csv")
 
 
 def main(names: list[str]) -> None:
@@ -257,13 +250,8 @@ def main(names: list[str]) -> None:
     trials = pd.DataFrame(
         try_fault(fault, number) for fault in FAULTS for number in range(fault.times)
     )
-    trials.round({"seconds": 2}).to_csv(FOLDER / "faults.csv", index=False, lineterminator="\n")
-    told = machine() | {
-        "trials": len(trials),
-        "seconds": round(time.perf_counter() - start),
-        "recorded": time.strftime("%Y-%m-%d", time.gmtime()),
-    }
-    (FOLDER / "faults.json").write_text(json.dumps(told, indent=1) + "\n")
+    told = {"trials": len(trials), "seconds": round(time.perf_counter() - start)}
+    keep("faults", trials.round({"seconds": 2}), told)
     print(summarize(trials).to_string(index=False))
 
 

@@ -97,7 +97,8 @@ def machine() -> dict[str, str]:
     }
 
 
-def _folder() -> Path:
+def folder() -> Path:
+    """Where recordings lie, each a CSV file and a note in JSON."""
     return ROOT / "book" / "recorded"
 
 
@@ -128,26 +129,28 @@ def record(
         [_tidy(labels, frame) for (labels, _), frame in zip(grid, frames, strict=True)],
         ignore_index=True,
     )
-    _folder().mkdir(parents=True, exist_ok=True)
-    rows.to_csv(_folder() / f"{name}.csv", index=False, lineterminator="\n")
-    note = machine() | {
-        "runs": len(rows),
-        "training seconds": round(sum(frame.attrs["seconds"] for frame in frames)),
-        "recorded": time.strftime("%Y-%m-%d", time.gmtime()),
-    }
-    (_folder() / f"{name}.json").write_text(json.dumps(note, indent=1) + "\n")
+    seconds = round(sum(frame.attrs["seconds"] for frame in frames))
+    keep(name, rows, {"runs": len(rows), "training seconds": seconds})
     return rows
+
+
+def keep(name: str, rows: pd.DataFrame, told: dict) -> None:
+    """Write a recording: its rows, and what is told of them with the machine and the day."""
+    folder().mkdir(parents=True, exist_ok=True)
+    rows.to_csv(folder() / f"{name}.csv", index=False, lineterminator="\n")
+    note = machine() | told | {"recorded": time.strftime("%Y-%m-%d", time.gmtime())}
+    (folder() / f"{name}.json").write_text(json.dumps(note, indent=1) + "\n")
 
 
 def load(name: str) -> pd.DataFrame:
     """Recorded rows of ``name``: labels, the columns of `amol.study.run_study`, a short key."""
     _grid(name)
-    return pd.read_csv(_folder() / f"{name}.csv", dtype={"failed": "Int64"})
+    return pd.read_csv(folder() / f"{name}.csv", dtype={"failed": "Int64"})
 
 
 def note(name: str) -> dict:
-    """The machine, the number of runs and the training time of a recording."""
-    return json.loads((_folder() / f"{name}.json").read_text())
+    """What `keep` was told of a recording, with the machine and the day."""
+    return json.loads((folder() / f"{name}.json").read_text())
 
 
 def verify(name: str, count: int, sample_seed: int = 0) -> pd.DataFrame:

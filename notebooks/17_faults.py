@@ -48,7 +48,8 @@ import numpy as np
 from myst_nb import glue
 
 from amol import tables
-from amol.faults import load, note, summarize
+from amol.faults import load, summarize
+from amol.recorded import note
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -60,9 +61,9 @@ glue("faults_count", len(faults), display=False)
 glue("faults_tried", len(trials), display=False)
 glue("faults_lost", int(faults["lost"].sum()), display=False)
 glue("faults_again", int(faults["again"].sum()), display=False)
-glue("faults_machine", note()["processor"], display=False)
-glue("faults_recorded", note()["recorded"], display=False)
-glue("faults_minutes", note()["seconds"] / 60, display=False)
+glue("faults_machine", note("faults")["processor"], display=False)
+glue("faults_recorded", note("faults")["recorded"], display=False)
+glue("faults_minutes", note("faults")["seconds"] / 60, display=False)
 
 # %% [markdown]
 # {glue:text}`faults_count:d` faults were tried {glue:text}`faults_tried:d` times;
