@@ -9,16 +9,14 @@ are the limit that none can pass.
 import json
 import os
 import resource
-import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import joblib
@@ -28,7 +26,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from amol.loops import LOOPS, Job, dataloader_loop, jobs
+from amol.loops import LOOPS, Job, dataloader_loop, jobs, layers
 from amol.losses import PAPER_METHODS
 from amol.paths import ROOT, build_dir
 from amol.plan import prepare
@@ -57,8 +55,7 @@ def operations(data: Arrays, protocol: Protocol) -> int:
     gradients of its weights and of its input, the last not for the first layer; validation has
     the first alone.
     """
-    widths = [data.X_train.shape[1], *[protocol.hidden] * protocol.layers, data.num_classes]
-    sizes = [wide * narrow for wide, narrow in pairwise(widths)]
+    sizes = [wide * narrow for wide, narrow in layers(data, protocol)]
     train, validation = len(data.X_train), len(data.X_validation)
     return 2 * (train * (3 * sum(sizes) - sizes[0]) + validation * sum(sizes))
 
@@ -144,7 +141,7 @@ def verdicts(rows: pd.DataFrame) -> dict[str, str]:
     return {name: f"{(rows[name] >= bar).sum()} of {len(rows)}" for name, bar in BARS.items()}
 
 
-def study(*options: str, workers: int = 2) -> tuple[dict, Path]:
+def study(*options: str, workers: int = 2) -> tuple[dict, pd.Series]:
     """`amol study` as a command of its own with an empty store.
 
     Returns
@@ -152,27 +149,28 @@ def study(*options: str, workers: int = 2) -> tuple[dict, Path]:
     dict
         ``runs`` and ``seconds`` by the clock, start-up included; ``peak_mb``, the most that all
         its processes held at one moment.
-    Path
-        The store it left, in a folder for the caller to remove.
+    Series
+        Epochs trained on each data set, over all its runs.
     """
-    home = Path(tempfile.mkdtemp(prefix="amol-bench-"))
     command = [sys.executable, "-m", "amol", "study", "--workers", str(workers), *options]
-    environment = os.environ | {"AMOL_HOME": str(home), "PYTHONPATH": str(ROOT)}
-    start, peak = time.perf_counter(), 0
-    process = psutil.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    while process.poll() is None:
-        with suppress(psutil.NoSuchProcess):
-            family = [process, *process.children(recursive=True)]
-            peak = max(peak, sum(member.memory_info().rss for member in family))
-        time.sleep(0.1)
-    seconds = time.perf_counter() - start
-    told = process.stdout.read()
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command[2:])} ended with {process.returncode}")
-    runs = int(told.splitlines()[-1].split()[0])
-    return {"runs": runs, "seconds": seconds, "peak_mb": peak / 2**20}, home
+    with tempfile.TemporaryDirectory(prefix="amol-bench-") as home:
+        environment = os.environ | {"AMOL_HOME": home, "PYTHONPATH": str(ROOT)}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        start, peak = time.perf_counter(), 0
+        process = psutil.Popen(command, env=environment, **quiet)
+        while process.poll() is None:
+            with suppress(psutil.NoSuchProcess):
+                family = [process, *process.children(recursive=True)]
+                peak = max(peak, sum(member.memory_info().rss for member in family))
+            time.sleep(0.1)
+        seconds = time.perf_counter() - start
+        if process.returncode:
+            raise RuntimeError(f"{' '.join(command[2:])} ended with {process.returncode}")
+        with closing(sqlite3.connect(Path(home) / "build" / "runs.sqlite")) as store:
+            query = "SELECT json_extract(described, '$.dataset') AS dataset, epochs FROM runs"
+            runs = pd.read_sql_query(query, store)
+    epochs = runs.groupby("dataset")["epochs"].sum()
+    return {"runs": len(runs), "seconds": seconds, "peak_mb": peak / 2**20}, epochs
 
 
 def whole_study(epochs: int = 2) -> dict:
@@ -181,22 +179,18 @@ def whole_study(epochs: int = 2) -> dict:
     The loop is timed for a few epochs of every run, two runs at a time, and its time an epoch
     multiplied by the epochs that the study took.
     """
-    ours, home = study()
-    with sqlite3.connect(home / "build" / "runs.sqlite") as store:
-        told = store.execute("SELECT described, epochs FROM runs").fetchall()
-    shutil.rmtree(home)
-    trained = pd.DataFrame([{**json.loads(text), "epochs": count} for text, count in told])
+    ours, trained = study()
     protocol = Protocol(epochs=epochs, patience=epochs)
     seconds = 0.0
     with joblib.Parallel(n_jobs=2) as pool:
-        for dataset, rows in trained.groupby("dataset"):
+        for dataset, total in trained.items():
             data = prepare(dataset, StudySettings().split_seed).arrays
             tasks = [
                 joblib.delayed(dataloader_loop)(j, data, protocol) for j in jobs(data.num_classes)
             ]
             start = time.perf_counter()
             pool(tasks)
-            seconds += (time.perf_counter() - start) / len(tasks) / epochs * rows["epochs"].sum()
+            seconds += (time.perf_counter() - start) / len(tasks) / epochs * total
     return {**ours, "dataloader_seconds": seconds, "study_ratio": seconds / ours["seconds"]}
 
 
@@ -204,8 +198,7 @@ def scaling(seeds: Sequence[int] = (5, 10, 20, 50, 100), epochs: int = 2) -> pd.
     """Time and memory of `amol study` from 160 runs to 3,200, each of a few epochs."""
     rows = []
     for count in tqdm(seeds, unit="study", disable=not sys.stderr.isatty()):
-        measured, home = study("--seeds", str(count), "--epochs", str(epochs))
-        shutil.rmtree(home)
+        measured, _ = study("--seeds", str(count), "--epochs", str(epochs))
         rows.append({"seeds": count, **measured})
     return pd.DataFrame(rows)
 

@@ -19,6 +19,12 @@ from amol.training import Arrays, Protocol
 Batches = Iterable[tuple[Tensor, Tensor]]
 
 
+def layers(data: Arrays, protocol: Protocol) -> list[tuple[int, int]]:
+    """Inputs and outputs of each layer of a network."""
+    widths = [data.X_train.shape[1], *[protocol.hidden] * protocol.layers, data.num_classes]
+    return list(pairwise(widths))
+
+
 @dataclass(frozen=True)
 class Job:
     """One run to time: a loss and a seed."""
@@ -29,14 +35,13 @@ class Job:
     def start(self, data: Arrays, protocol: Protocol) -> tuple[nn.Sequential, torch.Generator]:
         """The network with its first weights, and the generator that goes on to draw orders."""
         generator = torch.Generator().manual_seed(self.seed)
-        widths = [data.X_train.shape[1], *[protocol.hidden] * protocol.layers, data.num_classes]
-        layers = []
-        for wide, narrow in pairwise(widths):
+        modules = []
+        for wide, narrow in layers(data, protocol):
             linear = nn.Linear(wide, narrow)
             for parameter in linear.parameters():
                 nn.init.uniform_(parameter, -(wide**-0.5), wide**-0.5, generator=generator)
-            layers += [linear, nn.ReLU()]
-        return nn.Sequential(*layers[:-1]), generator
+            modules += [linear, nn.ReLU()]
+        return nn.Sequential(*modules[:-1]), generator
 
 
 @dataclass(frozen=True)
