@@ -59,12 +59,11 @@ def _parser() -> argparse.ArgumentParser:
 
     run.add_argument("notebook", help="a name such as 05_results, or a path")
     run.add_argument("--parameters", action="store_true", help="list its parameters and stop")
-    run._negative_number_matcher = re.compile(r"-\.?\d")  # -1e-3 too is a value, no option
     for taker in (run, fork):
         taker._negative_number_matcher = re.compile(r"-\.?\d")  # -1e-3 too is a value, no option
         taker.add_argument(
             "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="pairs",
-            help="set a parameter; a list as a,b",
+            type=_unquoted, help="set a parameter; a list as a,b",
         )  # fmt: skip
     add = run.add_argument
     add("-y", metavar="YAML", dest="text", help="set parameters as '{seeds: 2, alpha: 1e-3}'")
@@ -162,7 +161,7 @@ def _run(arguments: argparse.Namespace) -> None:
             if not isinstance(read, dict):
                 raise ValueError(f"{text!r} is no mapping; write {{name: value}}")
             given |= read
-        given |= {name: _unquoted(text) for name, text in arguments.pairs}
+        given |= dict(arguments.pairs)
         told = execution.parse_parameters(notebook, given)
         parameters = execution.judge(notebook, told)
     except (ValueError, OSError, yaml.YAMLError) as error:
@@ -268,8 +267,8 @@ def _fork(arguments: argparse.Namespace) -> None:
 
     try:
         source = execution.notebook_path(arguments.source)
-        given = {name: _unquoted(text) for name, text in arguments.pairs}
-        defaults = execution.judge(source, execution.parse_parameters(source, given))
+        given = execution.parse_parameters(source, dict(arguments.pairs))
+        defaults = execution.judge(source, given)
         made = fork_notebook(source, arguments.name, defaults)
     except (ValueError, OSError) as error:
         raise _fail(error) from None
