@@ -97,7 +97,6 @@ def parameters_of(notebook: Path) -> dict[str, dict]:
     for name, known in papermill.inspect_notebook(notebook).items():
         default = ast.literal_eval(known["default"])
         kind = known["inferred_type_name"].replace("None", type(default).__name__)
-        kind += " or list" if kind == "int" and "a list of" in known["help"] else ""
         found[name] = {"type": kind, "default": default, "help": known["help"]}
     return found
 
@@ -129,7 +128,7 @@ def parse_parameters(notebook: Path, given: Mapping[str, object]) -> dict:
         try:
             values[name] = _convert(value, kind, default)
         except (ValueError, AttributeError, TypeError, yaml.YAMLError):
-            wanted = {"bool": "true or false", "int or list": "int or list"}.get(kind, kind)
+            wanted = "true or false" if kind == "bool" else kind
             wanted = "a list: a,b or [a, b]" if kind.startswith("list") else wanted
             raise ValueError(
                 f"parameter {name} is {value!r}; wanted: {wanted}, such as {default!r}"

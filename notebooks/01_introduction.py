@@ -51,7 +51,7 @@ datasets: list = ["Wine White"]  # data sets or CSV files; the first one is draw
 target: str = ""  # label column of the CSV files among the data sets
 order: list[str] = []  # their labels, lowest first, where these are no whole numbers
 methods: list = ["CE"]  # losses; the first one is drawn
-seeds: int = 5  # number of networks for each loss, or a list of seeds
+seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
 split_seed: int = 42  # seed of the split into training, validation and test part
 epochs: int = 200  # most epochs a network may train
 

@@ -47,7 +47,7 @@ methods: list = [
     "AMOL-OLL",
     "AMOL-CE",
 ]  # losses to show
-seeds: int = 5  # number of networks for each loss, or a list of seeds
+seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
 alpha: float = 1.0  # strength of the weight in AMOL, at least 0
 sigma: float = 1.0  # width of the Gaussian target in classes, above 0
 split_seed: int = 42  # seed of the split into training, validation and test part

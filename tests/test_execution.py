@@ -55,7 +55,7 @@ def test_a_list_may_be_written_with_commas(notebook):
 def test_items_of_a_list_take_the_type_of_the_default(tmp_path):
     text = (
         '# %% tags=["parameters"]\nsizes: list = [1, 2]\nempty: list = []\nmixed: dict = {}\n'
-        "words: list[str] = []\nseeds: int = 5  # number, or a list of seeds\n"
+        'words: list[str] = []\nseeds: "int or list" = 5  # number, or a list of seeds\n'
     )
     notebook = write_pair(tmp_path, "lists", text)
     given = {"sizes": "3,4", "empty": "3,0.5,true,x", "mixed": "{a: 1e-3, b: no, c: d}"}
