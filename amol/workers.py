@@ -117,12 +117,14 @@ def _elsewhere(here: dict[str, str], losses: list[type], function: Callable, *ta
 def _client(address: str):
     try:
         import distributed
+        from distributed.comm import parse_address, parse_host_port
     except ImportError:
         told = "a cluster needs Dask, which isn't installed: pip install distributed"
         raise ClusterError(told) from None
     for name in ("distributed", "distributed.client", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told in one line
-    try:
+    try:  # a client that fails to connect leaves threads behind, so knock first
+        socket.create_connection(parse_host_port(parse_address(address)[1]), PATIENCE).close()
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError):
         told = f"no Dask scheduler answers at {address!r}; wanted: an address as tcp://host:8786"
