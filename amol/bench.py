@@ -81,47 +81,52 @@ def _peak_mb() -> float:
 def compare(dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3, bar=None) -> dict:
     """One row of the bench: every engine in turn on each stack's jobs, on one thread.
 
+    What else a machine does changes its speed from one second to the next. So the stack, and the
+    rate of a large product, are measured anew beside every engine, and ratios are of sums.
+
     Returns
     -------
     dict
         ``dataset``, ``batch_size``, ``runs``, ``epochs``; ``stack_ms``, processor time a network
         and epoch; ``dataloader_ratio``, ``index_ratio`` and ``skorch_ratio``, each engine's time
         over the stack's; ``gemm_share``, the limit's time over the stack's; ``limit_ratio``, the
-        ``DataLoader`` loop's time over the limit's; ``peak_mb`` of the process with the stacks
-        trained and nothing else; ``difference``, the largest between test probabilities of the
-        stack and of any other engine.
+        ``DataLoader`` loop's time over the limit's; ``gemm_gflops``, the best rate seen;
+        ``peak_mb`` of the process with the stacks trained and nothing else; ``difference``, the
+        largest between test probabilities of the stack and of any other engine.
     """
     protocol = Protocol(batch_size=batch_size, epochs=epochs, patience=epochs)
     data = prepare(dataset, StudySettings().split_seed).arrays
     todo = jobs(data.num_classes, seeds)
     chunks = [todo[i : i + CHUNK] for i in range(0, len(todo), CHUNK)]
-    seconds, rates, difference = dict.fromkeys(["stack", *LOOPS], 0.0), [], 0.0
+    taken = {name: dict.fromkeys(["stack", "limit", "loop"], 0.0) for name in LOOPS}
+    rates, difference = [], 0.0
     with one_thread():
         stack(chunks[0], data, protocol)
         peak = _peak_mb()
         for loop in LOOPS.values():  # the first call of all pays for what is made once
             loop(chunks[0][0], data, replace(protocol, epochs=1))
         for chunk in chunks:
-            ours, taken = _timed(stack, chunk, data, protocol)
-            seconds["stack"] += taken
-            rates.append(gemm_rate())
             for name, loop in LOOPS.items():
+                rates.append(gemm_rate())
+                ours, seconds = _timed(stack, chunk, data, protocol)
+                taken[name]["stack"] += seconds
+                taken[name]["limit"] += len(chunk) * epochs * operations(data, protocol) / rates[-1]
                 for job, expected in zip(chunk, ours, strict=True):
-                    found, taken = _timed(loop, job, data, protocol)
-                    seconds[name] += taken
+                    found, seconds = _timed(loop, job, data, protocol)
+                    taken[name]["loop"] += seconds
                     difference = max(difference, float((found - expected).abs().max()))
                 if bar is not None:
                     bar.update(len(chunk))
-    limit = len(todo) * epochs * operations(data, protocol) / max(rates)
+    total = pd.DataFrame(taken).sum(axis=1)
     return {
         "dataset": dataset,
         "batch_size": batch_size,
         "runs": len(todo),
         "epochs": epochs,
-        "stack_ms": 1e3 * seconds["stack"] / len(todo) / epochs,
-        **{f"{name}_ratio": seconds[name] / seconds["stack"] for name in LOOPS},
-        "gemm_share": limit / seconds["stack"],
-        "limit_ratio": seconds["dataloader"] / limit,
+        "stack_ms": 1e3 * total["stack"] / len(LOOPS) / len(todo) / epochs,
+        **{f"{name}_ratio": spent["loop"] / spent["stack"] for name, spent in taken.items()},
+        "gemm_share": total["limit"] / total["stack"],
+        "limit_ratio": taken["dataloader"]["loop"] / taken["dataloader"]["limit"],
         "gemm_gflops": max(rates) / 1e9,
         "peak_mb": peak,
         "difference": difference,

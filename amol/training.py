@@ -1,26 +1,27 @@
 """Train a stack of independent multilayer perceptrons as one batched network.
 
-Forty networks of 128 hidden units are too small to keep a processor busy one by one. Here all of
-them take each step together through batched matrix products, while every run keeps its own loss,
-random generator, batch order, early stop and best weights. A run's result is the same to the last
-bit alone or in any stack: each product, sum and elementwise call treats its slice alike, and
-lengths are padded to whole vector registers so that no slice falls into a remainder loop.
+Networks of 128 hidden units are too small to keep a processor busy one by one. Here several take
+each step together, while every run keeps its own loss, random generator, batch order, early stop
+and best weights. A run's result is the same to the last bit alone or in any stack: each call
+treats its slice alike, and batches are padded to whole vector registers so that no slice falls
+into a remainder loop.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
+from functools import cache, partial
+from itertools import groupby
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.optim.adam import adam
+from torch import Tensor
 
+from amol.losses import OrdinalLoss
 from amol.metrics import METRICS
+from amol.network import LANES, Pass, Stack
 
-LANES = 16  # floats in the widest vector register in use
+SCORED = 256  # samples at a time that need no gradient
 MONITORS = ("loss", "QWK")
 
 
@@ -88,103 +89,67 @@ class Outcome:
     failed: int | None = None
 
 
-class _Stack:
-    """Parameters of S networks in one flat tensor (S, P), with named views into it."""
+class _Losses:
+    """The losses of a stack: neighbours whose gradients one function gives are taken together.
 
-    def __init__(self, widths: Sequence[int], shared_head: bool, outputs: int):
-        self.widths, self.shared_head, self.outputs = tuple(widths), shared_head, outputs
-        rows = 1 if shared_head else outputs
-        pairs = list(pairwise(widths))
-        # hidden weights (in, out); the head is kept (rows, in): tall thin products are slow
-        self.shapes = [s for i, o in pairs for s in ((i, o), (1, o))]
-        self.shapes += [(rows, widths[-1]), (outputs, 1)]
-        self.sizes = [a * b for a, b in self.shapes]
-        self.length = -(-sum(self.sizes) // LANES) * LANES
+    A label stands for a row of the tables of its whole group, one loss's below another's.
+    """
 
-    def initial(self, generator: torch.Generator) -> Tensor:
-        """One network's parameters (P,), as ``nn.Linear`` draws them from this generator."""
-        flat = torch.zeros(self.length)
-        views = self.views(flat[None])
-        for weight, bias in zip(views[::2], views[1::2], strict=True):
-            head = weight is views[-2]
-            fan_in = weight.shape[2] if head else weight.shape[1]
-            shape = (weight.shape[1], fan_in) if head else (weight.shape[2], fan_in)
-            bound = fan_in**-0.5
-            drawn = torch.empty(shape).uniform_(-bound, bound, generator=generator)
-            weight[0] = drawn if head else drawn.T
-            if head and self.shared_head:  # CORAL's ordered start
-                bias[0, :, 0] = torch.arange(self.outputs, 0, -1) / self.outputs
-            else:
-                drawn = torch.empty(bias[0].numel()).uniform_(-bound, bound, generator=generator)
-                bias[0] = drawn.view_as(bias[0])
-        return flat
+    def __init__(self, losses: Sequence[OrdinalLoss]):
+        self.offsets = torch.zeros(len(losses), 1, dtype=torch.int64)
+        self.groups = []  # slice of the runs; one loss, or a function and its tables (K, rows)
+        for kind, members in groupby(range(len(losses)), lambda run: _kind(losses[run])):
+            runs = list(members)
+            part = slice(runs[0], runs[-1] + 1)
+            if isinstance(kind, OrdinalLoss):
+                self.groups.append((part, kind, None))
+                continue
+            different = list(dict.fromkeys(losses[run] for run in runs))
+            for run in runs:
+                self.offsets[run] = different.index(losses[run]) * losses[run].num_classes
+            tables = zip(*(loss.by_hand()[1] for loss in different), strict=True)
+            self.groups.append((part, kind, [torch.cat(t).T.contiguous() for t in tables]))
 
-    def views(self, flat: Tensor) -> list[Tensor]:
-        """Weights and biases (S, rows, columns), in turn, of ``flat`` (S, P)."""
-        parts = flat[:, : sum(self.sizes)].split(self.sizes, dim=1)
-        return [p.view(len(flat), *s) for p, s in zip(parts, self.shapes, strict=True)]
+    def slopes(self, logits: Tensor, labels: Tensor, share: Tensor, out: Tensor) -> None:
+        """Gradient of each run's mean loss, (outputs, S, n), into ``out``.
 
-    def buffers(self, runs: int, batch: int) -> list[Tensor]:
-        """Memory for the hidden activations (runs, batch, width) and, as many, their gradients."""
-        return [torch.empty(runs, batch, width) for width in self.widths[1:] * 2]
-
-    def forward(self, views: list[Tensor], x: Tensor, buffers: list[Tensor]) -> Tensor:
-        """Logits (S, B, outputs) of ``x`` (S, B, d); activations are left in ``buffers``."""
-        for layer, out in enumerate(buffers[: len(self.widths) - 1]):
-            x = torch.bmm(x, views[2 * layer], out=out).add_(views[2 * layer + 1]).relu_()
-        head, bias = views[-2:]
-        across = torch.bmm(head, x.transpose(1, 2))  # (S, rows, B)
-        return (across + bias).transpose(1, 2).contiguous()
-
-    def backward(
-        self, views: list[Tensor], grads: list[Tensor], x: Tensor, buffers: list[Tensor], g: Tensor
-    ) -> None:
-        """Write into ``grads`` the gradients that follow from ``g`` (S, B, outputs)."""
-        layers = len(self.widths) - 1
-        activations, scratch = [x, *buffers[:layers]], buffers[layers:]
-        grads[-1].copy_(g.sum(dim=1).unsqueeze(2))
-        if self.shared_head:
-            g = g.sum(dim=2, keepdim=True)
-        torch.bmm(g.transpose(1, 2), activations[-1], out=grads[-2])
-        weight = views[-2]
-        for layer in range(layers - 1, -1, -1):
-            g = torch.bmm(g, weight, out=scratch[layer])
-            torch.ops.aten.threshold_backward.grad_input(g, activations[layer + 1], 0, grad_input=g)
-            torch.bmm(activations[layer].transpose(1, 2), g, out=grads[2 * layer])
-            torch.sum(g, dim=1, keepdim=True, out=grads[2 * layer + 1])
-            weight = views[2 * layer].transpose(1, 2)
+        ``labels`` (S · n,) count from the group's first table row; ``share`` (n,) is a sample's
+        in the mean, 0 where it repeats another.
+        """
+        labels = labels.view(logits.shape[1:])
+        for part, kind, tables in self.groups:
+            z, y = logits[:, part], labels[part]
+            if tables is None:
+                with torch.enable_grad():
+                    z = z.permute(1, 2, 0).contiguous().requires_grad_()
+                    values, weights = kind.terms(z, y)
+                shares = share / (weights.detach() * share).sum(-1, keepdim=True)
+                out[:, part] = torch.autograd.grad(values, z, shares)[0].permute(2, 0, 1)
+                continue
+            rows = (table.index_select(1, y.flatten()) for table in tables)
+            torch.mul(kind(z.flatten(1), *rows).view(z.shape), share, out=out[:, part])
 
 
-def _groups(losses: Sequence[nn.Module]) -> list[tuple[nn.Module, slice]]:
-    """Neighbours that share a loss, as (loss, slice of the stack)."""
-    groups, start = [], 0
-    for i in range(1, len(losses) + 1):
-        if i == len(losses) or losses[i] is not losses[start]:
-            groups.append((losses[start], slice(start, i)))
-            start = i
-    return groups
+def _kind(loss: OrdinalLoss) -> OrdinalLoss | Callable:
+    """The function that gives the loss's gradient, or the loss itself where autograd has to."""
+    by_hand = loss.by_hand() if loss.weight is None else None
+    return loss if by_hand is None else by_hand[0]
 
 
-def _batch_gradient(groups, logits: Tensor, target: Tensor, mask: Tensor) -> Tensor:
-    """Gradient (S, B, outputs) of each run's mean loss over the samples that ``mask`` keeps."""
-    logits.requires_grad_()
-    total = 0.0
-    for loss, part in groups:
-        values, weights = loss.terms(logits[part], target[part])
-        total = total + ((values * mask).sum(-1) / (weights * mask).sum(-1)).sum()
-    return torch.autograd.grad(total, logits)[0]
-
-
-def _scores(groups, logits: Tensor, y: Tensor, monitor: str, num_classes: int) -> Tensor:
-    """Validation score of each run (S,); smaller is better."""
-    scores = torch.empty(len(logits))
-    for loss, part in groups:
-        for i in range(part.start, part.stop):
-            values, weights = loss.terms(logits[i], y)
-            scores[i] = values.sum() / weights.sum()
-            if monitor == "QWK" and scores[i].isfinite():
-                y_pred = loss.predict(logits[i]).numpy()
-                scores[i] = -METRICS["QWK"](y.numpy(), y_pred, num_classes)
+def _scores(losses, logits: Tensor, y: Tensor, count: int, monitor: str) -> Tensor:
+    """Validation score of each run (S,) on the first ``count`` samples; smaller is better."""
+    scores = torch.empty(len(losses))
+    for loss, members in groupby(range(len(losses)), losses.__getitem__):
+        runs = list(members)
+        z = logits[:, runs].flatten(1).T
+        terms = loss.terms(z, y.repeat(len(runs)))
+        values, weights = (t.view(-1, len(y))[:, :count].numpy().sum(-1) for t in terms)
+        scores[runs] = torch.from_numpy(values / weights)
+        if monitor == "QWK":
+            y_pred = loss.predict(z).view(-1, len(y))[:, :count].numpy()
+            for run, labels in zip(runs, y_pred, strict=True):
+                if scores[run].isfinite():
+                    scores[run] = -METRICS["QWK"](y[:count].numpy(), labels, loss.num_classes)
     return scores
 
 
@@ -200,13 +165,13 @@ def one_thread():
 
 
 def train_stack(
-    losses: Sequence[nn.Module], seeds: Sequence[int], data: Arrays, protocol: Protocol
+    losses: Sequence[OrdinalLoss], seeds: Sequence[int], data: Arrays, protocol: Protocol
 ) -> Iterator[tuple[int, Outcome]]:
     """Train one network per (loss, seed) pair and yield each the moment it stops.
 
     Parameters
     ----------
-    losses : sequence of nn.Module, length S
+    losses : sequence of OrdinalLoss, length S
         From `amol.losses`; all with the same kind of head. Neighbours that are the same object
         are evaluated together.
     seeds : sequence of int, length S
@@ -226,83 +191,106 @@ def train_stack(
         yield from _train(losses, seeds, data, protocol)
 
 
-def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[int, Outcome]]:
-    first = losses[0]
-    X, y = torch.from_numpy(data.X_train), torch.from_numpy(data.y_train)
-    X_val, y_val = torch.from_numpy(data.X_validation), torch.from_numpy(data.y_validation)
-    X_test = torch.from_numpy(data.X_test)
-    widths = [X.shape[1], *[protocol.hidden] * protocol.layers]
-    net = _Stack(widths, first.shared_head, first.num_logits)
+def _with_one(X: np.ndarray) -> Tensor:
+    """Features (N, d) and one that is always 1."""
+    return torch.from_numpy(np.column_stack([X, np.ones(len(X), X.dtype)]))
 
-    memory = lru_cache(maxsize=3)(net.buffers)  # full batch, last batch, validation
+
+def _filled(n: int) -> np.ndarray:
+    """Indices of n samples, and of the first one again until vector registers are full."""
+    return np.concatenate([np.arange(n), np.zeros(-n % LANES, int)])
+
+
+def _evaluate(net: Stack, passes: Callable[[int], Pass], X: Tensor) -> Tensor:
+    """Logits (outputs, S, N) of ``X`` (N, features), some samples at a time."""
+    parts = []
+    for part in X.split(SCORED):
+        there = passes(len(part))
+        there.x.copy_(part)
+        parts.append(there.forward().clone())
+    return torch.cat(parts, dim=2)
+
+
+@torch.no_grad()
+def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[int, Outcome]]:
+    X, y = _with_one(data.X_train), torch.from_numpy(data.y_train)
+    count = len(data.y_validation)
+    X_val = _with_one(data.X_validation[_filled(count)])
+    y_val = torch.from_numpy(data.y_validation[_filled(count)])
+    X_test = _with_one(data.X_test)
+    net = Stack(data.X_train.shape[1], protocol.hidden, protocol.layers, losses[0])
 
     generators = [torch.Generator().manual_seed(s) for s in seeds]
-    flat = torch.stack([net.initial(g) for g in generators])
-    means, squares, step = torch.zeros_like(flat), torch.zeros_like(flat), torch.tensor(0.0)
-    best = flat.clone()
+    flat = net.initial(generators)
+    gradient, means, squares = (torch.zeros_like(flat) for _ in range(3))
+    best, step = flat.clone(), torch.tensor(0.0)
     best_score = torch.full((len(losses),), float("inf"))
     best_epoch = torch.zeros(len(losses), dtype=torch.int64)
     alive = list(range(len(losses)))
 
     def outcome(row: int, epoch: int, failed: int | None) -> Outcome:
         run = alive[row]
-        with torch.no_grad():
-            kept = best if protocol.restore else flat
-            views = net.views(kept[row : row + 1])
-            test, validation = (
-                net.forward(views, part[None], net.buffers(1, len(part)))[0]
-                for part in (X_test, X_val)
-            )
-            return Outcome(
-                losses[run].predict(test).numpy(),
-                losses[run].probabilities(test).numpy(),
-                losses[run].predict(validation).numpy(),
-                int(best_epoch[row]),
-                epoch,
-                failed,
-            )
+        own = net.pick(best if protocol.restore else flat, slice(row, row + 1))
+        passes = cache(lambda n: Pass(net, own, own, n))
+        test, validation = (
+            _evaluate(net, passes, part)[:, 0].T.contiguous() for part in (X_test, X_val[:count])
+        )
+        return Outcome(
+            losses[run].predict(test).numpy(),
+            losses[run].probabilities(test).numpy(),
+            losses[run].predict(validation).numpy(),
+            int(best_epoch[row]),
+            epoch,
+            failed,
+        )
 
     size = min(protocol.batch_size, len(X))
+    batches = []  # columns of an epoch's order, repeated ones at the end; each one's share
+    for start in range(0, len(X), size):
+        n = min(size, len(X) - start)
+        columns = torch.from_numpy(_filled(n))
+        batches.append((start + columns, torch.arange(len(columns)).lt(n) / n))
+
+    passes = None
     for epoch in range(1, protocol.epochs + 1):
-        groups = _groups([losses[i] for i in alive])
-        grad = torch.zeros_like(flat)
-        views, grads = net.views(flat), net.views(grad)
+        if passes is None:  # at the start, and when runs have left
+            passes = cache(partial(Pass, net, flat, gradient))
+            current = _Losses([losses[i] for i in alive])
+            first = len(X) * torch.arange(len(alive))[:, None]
+            places = [(first + columns).flatten() for columns, _ in batches]
+            sizes, places = [len(p) for p in places], torch.cat(places)
         order = torch.stack([torch.randperm(len(X), generator=generators[i]) for i in alive])
-        for start in range(0, len(X), size):
-            rows = order[:, start : start + size]  # (S, B)
-            spare = -rows.shape[1] % LANES
-            mask = torch.ones(rows.shape[1] + spare)
-            if spare:  # repeated samples that the mask takes out again
-                mask[rows.shape[1] :] = 0
-                rows = torch.cat([rows, rows[:, :1].expand(-1, spare)], dim=1)
-            buffers = memory(len(alive), rows.shape[1])
-            x = X.index_select(0, rows.flatten()).view(*rows.shape, -1)  # (S, B, d)
-            with torch.no_grad():
-                logits = net.forward(views, x, buffers)
-            g = _batch_gradient(groups, logits, y[rows], mask)
-            with torch.no_grad():
-                net.backward(views, grads, x, buffers, g)
-            adam(
-                [flat], [grad], [means], [squares], [], [step],
-                fused=True, amsgrad=False, beta1=0.9, beta2=0.999,
-                lr=protocol.lr, weight_decay=0.0, eps=1e-8, maximize=False,
+        labels = (y[order] + current.offsets).take(places).split(sizes)
+        rows = order.take(places).split(sizes)
+        for (columns, share), chosen, y_batch in zip(batches, rows, labels, strict=True):
+            batch = passes(len(columns))
+            torch.index_select(X, 0, chosen, out=batch.x.view(-1, net.features))
+            current.slopes(batch.forward(), y_batch, share, out=batch.slopes)
+            batch.backward()
+            torch._fused_adam_(  # the inner step of torch.optim.Adam, without its checks
+                [flat], [gradient], [means], [squares], [], [step.add_(1)],
+                lr=protocol.lr, beta1=0.9, beta2=0.999, weight_decay=0.0, eps=1e-8,
+                amsgrad=False, maximize=False,
             )  # fmt: skip
 
-        with torch.no_grad():
-            x = X_val.expand(len(alive), *X_val.shape)
-            logits = net.forward(views, x, memory(len(alive), len(X_val)))
-            scores = _scores(groups, logits, y_val, protocol.monitor, data.num_classes)
+        logits = _evaluate(net, passes, X_val)
+        scores = _scores([losses[i] for i in alive], logits, y_val, count, protocol.monitor)
         better = scores < best_score
-        best[better], best_score[better], best_epoch[better] = flat[better], scores[better], epoch
+        best_score[better], best_epoch[better] = scores[better], epoch
+        for kept, now in zip(net.layered(best), net.layered(flat), strict=True):
+            kept[better] = now[better]
         failed = ~scores.isfinite()
         last = epoch == protocol.epochs
         done = failed | (epoch - best_epoch >= protocol.patience) | last
         for row in done.nonzero()[:, 0].tolist():
             yield alive[row], outcome(row, epoch, epoch if failed[row] else None)
+        if done.all():
+            return
         if done.any():
             keep = ~done
             alive = [run for run, stay in zip(alive, keep.tolist(), strict=True) if stay]
-            flat, means, squares, best = flat[keep], means[keep], squares[keep], best[keep]
+            flat, gradient, means, squares, best = (
+                net.pick(whole, keep) for whole in (flat, gradient, means, squares, best)
+            )
             best_score, best_epoch = best_score[keep], best_epoch[keep]
-            if not alive:
-                return
+            passes = None

@@ -14,14 +14,15 @@
 #
 # One network of this study has two hidden layers of 128 units. A step of it is over before the
 # interpreter has found its next instruction, so a loop that trains one network after another
-# spends most of its time on anything but arithmetic. Here many networks take each step together:
-# a *stack* whose products of matrices are batched, with gradients written out by hand and one
-# call of Adam for all. Every run keeps its own loss, random generator, batch order, early stop and
-# best weights, and leaves the stack when it is done.
+# spends most of its time on anything but arithmetic. Here ten networks take each step together:
+# a *stack* whose products of matrices are batched, with one call of Adam for all. Gradients are
+# written out by hand, those of the paper's losses too; other losses, and those with class weights,
+# are left to autograd. The tests compare them. Every run keeps its own loss, random generator,
+# batch order, early stop and best weights, and leaves the stack when it is done.
 #
 # That must not change what comes out. A run gives the same bits alone, in any stack, with any
-# number of workers; the tests compare them. This page shows what the stack saves, and what it
-# doesn't.
+# number of workers; the tests compare those as well. This page shows what the stack saves, and
+# what it doesn't.
 
 # %% tags=["remove-cell"]
 import sys
@@ -95,7 +96,9 @@ for name, value in study.items():
 # one thread, and all end with the same networks: no predicted probability differs by more than
 # {glue:text}`engine_difference`. The yardstick on the other side is the machine itself. The
 # floating-point operations of those steps, at the rate of one large product of matrices
-# ({glue:text}`engine_gflops:.0f` · 10⁹ a second here), give the time that nothing can pass.
+# ({glue:text}`engine_gflops:.0f` · 10⁹ a second here at best), give the time that nothing can pass.
+# What else a machine does changes its speed from one second to the next, so the stack and that rate
+# are measured anew beside every engine, and the table divides sums.
 
 # %% tags=["remove-output"]
 shown = pd.DataFrame({
@@ -131,6 +134,13 @@ glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
 # {glue:text}`engine_needed:.0%` or more of what the machine can do at
 # all. The smaller the batch, the more a loop of one network loses between its steps, and the
 # more a stack saves; hence the rows for batches of {glue:text}`engine_small_batch:d`.
+#
+# What holds the stack back is the processor's cache. In a batch of {glue:text}`engine_batch:d` the
+# activations of ten networks take five megabytes, ten times the second-level cache of the machine
+# below, so every product meets its operands a level further out than the large product does. One
+# network at a time would fit, but then each call of PyTorch, whose own code has been driven out of
+# the cache meanwhile, serves one network alone. We tried stacks of 1, 4, 5, 8, 13 and 20, parts of
+# a stack taken forward and back in turn, and memory in large pages: none was faster than ten.
 #
 # ## The whole study
 #

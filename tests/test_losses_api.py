@@ -101,6 +101,50 @@ def test_a_slice_of_a_stack_has_the_same_bits(name):
             assert torch.equal(torch.autograd.grad(one.sum(), alone)[0], gradient[i])
 
 
+BY_HAND = [name for name in ALL if make(name).by_hand() is not None]
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize("num_classes", [2, 6, 7])
+def test_a_gradient_by_hand_is_that_of_autograd(name, num_classes):
+    loss = make(name, num_classes)
+    z, y = batch(loss, (40,), scale=5)
+    function, tables = loss.by_hand()
+    found = function(z.T.contiguous(), *(table[y].T.contiguous() for table in tables)).T
+    z.requires_grad_()
+    (expected,) = torch.autograd.grad(loss.values(z, y).sum(), z)
+    torch.testing.assert_close(found, expected, atol=2e-6, rtol=2e-5)
+
+
+def test_the_papers_methods_have_gradients_by_hand():
+    assert set(PAPER_METHODS) | {"KL", "CE-masked"} == set(BY_HAND)
+
+
+def test_other_values_take_the_inherited_gradient_by_hand_away():
+    class Twice(LOSSES["AMOL"]):
+        def values(self, logits, target):
+            return 2 * super().values(logits, target)
+
+    class Renamed(LOSSES["AMOL"]):
+        pass
+
+    assert Twice(num_classes=5).by_hand() is None
+    assert Renamed(num_classes=5).by_hand() is not None
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_logits_that_lie_class_by_class_give_the_same_loss(name):
+    loss = make(name, 7, weight=torch.linspace(1, 2, 7))
+    z, y = batch(loss, (96,), scale=5)
+    turned = z.T.contiguous().T
+    results = []
+    for logits in (z, turned):
+        logits.requires_grad_()
+        value = loss(logits, y)
+        results.append((value.detach(), *torch.autograd.grad(value, logits)))
+    torch.testing.assert_close(*results, atol=1e-6, rtol=1e-5)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_blocks_of_a_large_batch_change_no_bits(name):
     loss = make(name, 101, reduction="none")
@@ -312,7 +356,7 @@ def test_a_function_becomes_a_method():
         def absolute(logits, target, num_classes):
             """Expected distance from the label."""
             classes = torch.arange(num_classes)
-            return (logits.softmax(-1) * (classes - target[:, None]).abs()).sum(-1)
+            return (logits.view(-1, 3).softmax(-1) * (classes - target[:, None]).abs()).sum(-1)
 
         loss = LOSSES["absolute"](num_classes=3, weight=[1.0, 2.0, 3.0])
         assert isinstance(loss, OrdinalLoss) and loss.__doc__ == "Expected distance from the label."
@@ -320,6 +364,7 @@ def test_a_function_becomes_a_method():
         assert loss(torch.zeros(2, 2, 3), y).item() == pytest.approx((1 + 2 * 2 / 3 + 3) / 6)
         values, _ = loss.terms(torch.zeros(2, 2, 3), y.clamp(min=0))
         assert values.shape == (2, 2)
+        assert loss(torch.zeros(3, 2).T, torch.tensor([0, 1])).item() == pytest.approx(7 / 9)
     finally:
         LOSSES.pop("absolute", None)
     with pytest.raises(ValueError, match="'AMOL' comes with the package"):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from amol.losses import LOSSES
+from amol.losses import LOSSES, PAPER_METHODS
 from amol.training import Arrays, Protocol, train_stack
 
 K = 5
@@ -55,10 +55,12 @@ def plain_loop(loss, seed, data, protocol):
     return kept, best_epoch, epoch
 
 
-@pytest.mark.parametrize("method", ["CE", "OLL", "SORD", "AMOL", "AMOL-asym", "AMOL-CE"])
-def test_agrees_with_a_plain_pytorch_loop(data, method):
-    loss = LOSSES[method](num_classes=K)
-    protocol = Protocol(hidden=32, batch_size=64, epochs=12, patience=5)
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 1.0, 0.5, 3.0]])
+@pytest.mark.parametrize("method", [*PAPER_METHODS, "KL", "Focal", "SLACE"])
+def test_agrees_with_a_plain_pytorch_loop(data, method, weight, layers):
+    loss = LOSSES[method](num_classes=K, weight=weight)
+    protocol = Protocol(hidden=32, layers=layers, batch_size=64, epochs=12, patience=5)
     kept, best_epoch, epochs = plain_loop(loss, 3, data, protocol)
     outcome = train([(loss, 3)], data, protocol)[0]
     assert (outcome.best_epoch, outcome.epochs) == (best_epoch, epochs)
@@ -66,8 +68,7 @@ def test_agrees_with_a_plain_pytorch_loop(data, method):
 
 
 def test_a_run_has_the_same_bits_alone_and_in_any_stack(data):
-    methods = ("CE", "OLL", "SORD", "AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE")
-    losses = [LOSSES[m](num_classes=K) for m in methods]
+    losses = [LOSSES[m](num_classes=K) for m in (*PAPER_METHODS, "Focal", "SLACE")]
     jobs = [(loss, seed) for loss in losses for seed in range(3)]
     protocol = Protocol(hidden=40, batch_size=50, epochs=40, patience=3, lr=5e-3)
     whole = train(jobs, data, protocol)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from .base import OrdinalLoss, not_negative, positive, with_gradient
-from .pointwise import cross_entropy, log_softmax, weighted_log_loss
+from .pointwise import cross_entropy, log_softmax, weighted_log_loss, weighted_log_slopes
 from .tables import center_weight, closeness, gaussian_log_target
 
 
@@ -32,6 +32,18 @@ def _weighted_divergence(gradient, logits, log_target, weight):
     return value
 
 
+def divergence_slopes(logits: Tensor, weight: Tensor, offset: Tensor) -> Tensor:
+    """Gradient of Σ_k weight_k p_k (log p_k − log q_k): s_k − p_k Σ_j s_j; all (K, N).
+
+    s_k = p_k (weight_k log p_k + offset_k) with offset_k = weight_k (1 − log q_k).
+    """
+    log_p = torch.log_softmax(logits, 0)
+    slope = offset.addcmul_(weight, log_p)
+    p = log_p.exp_()
+    slope.mul_(p)
+    return slope.addcmul_(p, slope.sum(0), value=-1)
+
+
 class _Divergence(OrdinalLoss):
     """Weighted divergence from the Gaussian target; a subclass gives the weights."""
 
@@ -43,6 +55,9 @@ class _Divergence(OrdinalLoss):
     def values(self, logits, target):
         log_target, m = self.table("log_target", logits), self.table("m", logits)
         return weighted_divergence(logits, target, log_target, m)
+
+    def by_hand(self):
+        return divergence_slopes, (self.m, self.m * (1 - self.log_target))
 
 
 class AMOLLoss(_Divergence):
@@ -147,6 +162,9 @@ class AMOLOLLLoss(OrdinalLoss):
     def values(self, logits, target):
         return weighted_log_loss(logits, target, self.table("reward", logits))
 
+    def by_hand(self):
+        return weighted_log_slopes, (self.reward,)
+
 
 class AMOLCELoss(OrdinalLoss):
     """−m(y, y) log p_y: m on cross-entropy with the hard label (`AMOL-CE`).
@@ -164,3 +182,6 @@ class AMOLCELoss(OrdinalLoss):
 
     def values(self, logits, target):
         return self.table("m", logits)[target] * cross_entropy(logits, target)
+
+    def by_hand(self):
+        return weighted_log_slopes, (self.m.diag(),)

@@ -1,6 +1,7 @@
 """What all losses share: checking of input, class weights, ignored targets, reduction, tables."""
 
 import operator
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -28,6 +29,12 @@ class OrdinalLoss(nn.Module):
     """
 
     shared_head = False
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        if "by_hand" not in own and ("values" in own or "terms" in own):
+            cls.by_hand = OrdinalLoss.by_hand  # an inherited one is of other values
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__()
@@ -62,6 +69,18 @@ class OrdinalLoss(nn.Module):
     def values(self, logits: Tensor, target: Tensor) -> Tensor:
         """Loss of each sample, (...), before class weights."""
         raise NotImplementedError
+
+    def by_hand(self) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]] | None:
+        """Gradient of `values` without autograd, whose bookkeeping is dear in small batches.
+
+        Returns
+        -------
+        function, tables : callable and tuple of (K, K) tensors, or None
+            ``function(logits, *rows)`` gives the gradients (K, N), class by class, from logits
+            (K, N) and from each table's row y, (K, N), which it may overwrite. Losses with the
+            same function are trained together. With None autograd is used.
+        """
+        return None
 
     def terms(self, logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Unchecked core: numerators and denominators whose sums' ratio is the mean.
@@ -166,13 +185,25 @@ class OrdinalLoss(nn.Module):
             )
 
 
+def class_by_class(logits: Tensor) -> bool:
+    """Whether logits (N, K) lie in memory class by class, where sums over classes are quick."""
+    return logits.ndim == 2 and logits.stride(0) == 1 < logits.stride(1)
+
+
+def rows_like(logits: Tensor, table: Tensor, target: Tensor) -> Tensor:
+    """Row y of a table (K, K) for each sample, (..., K), in memory as the logits are."""
+    if class_by_class(logits):
+        return table.T.index_select(1, target).T
+    return F.embedding(target, table)
+
+
 def _blockwise(work, logits, target, *tables):
     z, y = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
     values, gradient = z.new_empty(len(z)), torch.empty_like(z)
-    step = len(z) if torch.compiler.is_compiling() else max(1, BLOCK // z.shape[1])
+    step = len(z) if torch.compiler.is_compiling() else max(64, BLOCK // z.shape[1] // 64 * 64)
     for start in range(0, len(z), step):
         part = slice(start, start + step)
-        rows = [F.embedding(y[part], table) for table in tables]
+        rows = [rows_like(z, table, y[part]) for table in tables]
         values[part] = work(gradient[part], z[part], *rows)
     return values.view_as(target), gradient.view_as(logits)
 

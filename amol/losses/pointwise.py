@@ -6,7 +6,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import OrdinalLoss, not_negative, underflows, with_gradient
+from .base import (
+    OrdinalLoss,
+    class_by_class,
+    not_negative,
+    rows_like,
+    underflows,
+    with_gradient,
+)
 from .tables import center_class, closeness, distances, gaussian_log_target
 
 
@@ -18,7 +25,8 @@ def log_softmax(logits: Tensor) -> Tensor:
     without the 1.
     """
     if logits.dtype != torch.float64:
-        return torch.log_softmax(logits, -1)
+        by_class = class_by_class(logits)
+        return torch.log_softmax(logits.T, 0).T if by_class else torch.log_softmax(logits, -1)
     shifted = logits - logits.detach().amax(-1, keepdim=True)
     odds = shifted.exp()
     ties = odds.detach().floor().sum(-1, keepdim=True)  # classes with the largest logit
@@ -32,7 +40,12 @@ def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
 
 def weighted_log_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     """−Σ_k weight[y, k] log p_k: logits (..., K), target (...), weight (K, K) -> (...)."""
-    return -(F.embedding(target, weight) * log_softmax(logits)).sum(-1)
+    return -(rows_like(logits, weight, target) * log_softmax(logits)).sum(-1)
+
+
+def weighted_log_slopes(logits: Tensor, weight: Tensor) -> Tensor:
+    """Gradient of −Σ_k weight_k log p_k: p_k Σ_j weight_j − weight_k; all (K, N)."""
+    return torch.softmax(logits, 0).mul_(weight.sum(0)).sub_(weight)
 
 
 def distance_log_loss(logits: Tensor, target: Tensor, cost: Tensor) -> Tensor:
@@ -103,16 +116,16 @@ class CrossEntropyLoss(OrdinalLoss):
     def values(self, logits, target):
         return cross_entropy(logits, target)
 
+    def by_hand(self):
+        return weighted_log_slopes, (torch.eye(self.num_classes),)
 
-class MaskedCenterLoss(OrdinalLoss):
+
+class MaskedCenterLoss(CrossEntropyLoss):
     """Cross-entropy whose prediction never is the center class (`CE-masked`).
 
     A control: trained as `CE`, but probabilities and predictions leave `center_class` out,
     so its center-hedging rate is 0 by construction. At K = 2 it always predicts class 1.
     """
-
-    def values(self, logits, target):
-        return cross_entropy(logits, target)
 
     def probabilities(self, logits):
         return torch.softmax(self._masked(logits), -1)
@@ -141,6 +154,9 @@ class OLLLoss(OrdinalLoss):
     def values(self, logits, target):
         return weighted_log_loss(logits, target, self.table("closeness", logits))
 
+    def by_hand(self):
+        return weighted_log_slopes, (self.closeness,)
+
 
 class SORDLoss(OrdinalLoss):
     """Cross-entropy to a soft target, −Σ_k q_k log p_k, q ∝ exp(−(k − y)²/(2σ²)) (`SORD`).
@@ -160,6 +176,9 @@ class SORDLoss(OrdinalLoss):
 
     def values(self, logits, target):
         return weighted_log_loss(logits, target, self.table("soft_target", logits))
+
+    def by_hand(self):
+        return weighted_log_slopes, (self.soft_target,)
 
 
 class DistanceLogLoss(OrdinalLoss):

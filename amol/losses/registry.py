@@ -44,7 +44,7 @@ class FunctionLoss(OrdinalLoss):
     """Loss made of a plain `function` by `register_loss`."""
 
     def values(self, logits, target):
-        flat = logits.reshape(-1, self.num_classes)
+        flat = logits.reshape(-1, self.num_classes).contiguous()  # a function may take views
         return self.function(flat, target.flatten(), self.num_classes).view(target.shape)
 
 

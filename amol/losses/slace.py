@@ -57,7 +57,7 @@ def _scan(p, mass):
 
 
 def _reversed(rows):
-    return rows.view(-1).flip(0).view_as(rows)  # as one long row: faster than row by row
+    return rows.reshape(-1).flip(0).view(rows.shape)  # one long row is faster than many
 
 
 def _scan_logs(z, mass):
