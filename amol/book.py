@@ -11,10 +11,11 @@ import sys
 import tempfile
 import time
 from importlib.metadata import version
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from pathlib import Path
 
 from amol.execution import NotebookError, run_notebook
+from amol.kernels import FORKS, ForkedKernel, warm
 from amol.paths import ROOT, build_dir
 from amol.provenance import commit, processor
 from amol.repository import repository
@@ -29,6 +30,7 @@ LIBRARIES = (
     "altair",
     "ipykernel",
 )
+SPARED = ("book", "cli", "execution", "fork", "kernels", "pdf", "preloaded", "repository")
 RENDERERS = ("jupyter-book", "sphinx-book-theme", "vl-convert-python")
 
 
@@ -58,7 +60,7 @@ def _execution_key(source: Path) -> str:
     """What an executed copy rests on: code, data, the package and the libraries."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    spared = {"cli.py", "execution.py", "fork.py", "book.py", "pdf.py", "repository.py"}
+    spared = {f"{name}.py" for name in SPARED}
     package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.name not in spared]
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
     named = re.findall(r"""["']([^"'\n]+\.csv)["']""", "\n".join(code), re.IGNORECASE)
@@ -70,6 +72,12 @@ def _key_file(copy: Path) -> Path:
     return copy.with_suffix(".key")
 
 
+def _begin_worker() -> None:
+    """Leave Ctrl-C to the caller, which ends its workers and, with them, their kernels."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    current_process().daemon = False  # or it could start no kernels
+
+
 def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
     """Execute one notebook of the book and replace its copy if all went well.
 
@@ -77,9 +85,11 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
     """
     source, copy, key = job
     start = time.perf_counter()
+    kernel = ForkedKernel() if FORKS else None
     partial = build_dir() / "failed" / source.name
     try:
-        run_notebook(source, partial, results=build_dir() / "results", cwd=copy.parent)
+        results = build_dir() / "results"
+        run_notebook(source, partial, results=results, cwd=copy.parent, kernel=kernel)
     except NotebookError as error:
         return source.stem, time.perf_counter() - start, str(error)
     _key_file(copy).unlink(missing_ok=True)
@@ -91,13 +101,10 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
     return source.stem, seconds, ""
 
 
-def execute_book(workers: int = 2) -> None:
-    """Execute the book's notebooks whose copy is missing or stale, several at a time.
+def stale_notebooks() -> list[tuple[Path, Path, str]]:
+    """Notebooks whose executed copy is missing or stale, each as source, copy and key.
 
-    Raises
-    ------
-    NotebookError
-        After all others had their turn; names every notebook that failed.
+    If there are any, what their kernels load is loaded in the background from now on.
     """
     stale = []
     for source in book_notebooks():
@@ -107,14 +114,28 @@ def execute_book(workers: int = 2) -> None:
         fresh = copy.exists() and _key_file(copy).exists() and _key_file(copy).read_text() == key
         if not (fresh and (build_dir() / "results").exists()):
             stale.append((source, copy, key))
+    if stale and FORKS:
+        warm()
+    return stale
+
+
+def execute_book(stale: list[tuple[Path, Path, str]], workers: int = 2) -> None:
+    """Execute notebooks from `stale_notebooks`, several at a time.
+
+    Raises
+    ------
+    NotebookError
+        After all others had their turn; names every notebook that failed.
+    """
     print(f"notebooks: {len(stale)} to execute, {len(book_notebooks()) - len(stale)} unchanged")
     if not stale:
         return
     failures = []
-    # workers leave Ctrl-C to this process, which ends them and, with them, their kernels
-    ignore = (signal.SIGINT, signal.SIG_IGN)
-    with get_context("spawn").Pool(workers, signal.signal, ignore) as pool:
-        for number, done in enumerate(pool.imap_unordered(_execute_copy, stale), start=1):
+    jobs = stale[::-1]  # the last pages measure and train again, so they take longest
+    context = get_context("forkserver" if FORKS else "spawn")
+    # a process executes one notebook: a kernel is forked before threads are there
+    with context.Pool(workers, _begin_worker, maxtasksperchild=1) as pool:
+        for number, done in enumerate(pool.imap_unordered(_execute_copy, jobs), start=1):
             name, seconds, error = done
             print(
                 f"  [{number}/{len(stale)}] {name}  {'failed' if error else f'{seconds:.1f} s'}",

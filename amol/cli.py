@@ -102,8 +102,11 @@ def _fail(error: Exception) -> SystemExit:
 
 
 def _build(arguments: argparse.Namespace) -> None:
+    from amol.book import execute_book, list_executions, render_book, stale_notebooks
+
+    stale = stale_notebooks()  # first of all, since it lets kernels load their libraries
+
     import amol.choices  # noqa: F401  (registers the losses of the alternatives)
-    from amol.book import execute_book, list_executions, render_book
     from amol.execution import NotebookError
     from amol.ledger import ledger
     from amol.paths import build_dir
@@ -124,7 +127,7 @@ def _build(arguments: argparse.Namespace) -> None:
     runs.to_csv(results / "runs.csv", index=False)
     ledger(runs).to_csv(results / "ledger.csv", index=False)
     try:
-        execute_book(arguments.workers)
+        execute_book(stale, arguments.workers)
         list_executions(runs.attrs["seconds"])
         page = render_book()
     except (NotebookError, RuntimeError) as error:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import papermill
 import yaml
-from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
+from amol.kernels import ENVIRONMENT, ForkedKernel, manager
 from amol.paths import ROOT, build_dir
 
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -179,17 +179,6 @@ def judge(notebook: Path, given: dict) -> dict:
     return {**given, "datasets": here}
 
 
-def _logging_to(log: Path) -> type[AsyncKernelManager]:
-    """Kernels whose process writes to ``log`` what would else stand among our own errors."""
-
-    class Manager(AsyncKernelManager):
-        async def _async_launch_kernel(self, kernel_cmd, **options):
-            with log.open("wb") as stderr:
-                await super()._async_launch_kernel(kernel_cmd, stderr=stderr, **options)
-
-    return Manager
-
-
 class _ReportingEngine(NBClientEngine):
     """Papermill's own engine, calling ``on_cell(number, total, cell)`` after each cell."""
 
@@ -217,6 +206,7 @@ def run_notebook(
     results: Path | None = None,
     on_cell: Callable | None = None,
     cwd: Path | None = None,
+    kernel: ForkedKernel | None = None,
 ) -> None:
     """Execute a notebook into ``output``, which keeps what was done when a cell fails.
 
@@ -231,6 +221,8 @@ def run_notebook(
         Called with number, total and cell after each cell.
     cwd : Path, optional
         Working directory of the notebook.
+    kernel : ForkedKernel, optional
+        Runs the notebook instead of a process that first loads everything.
 
     Raises
     ------
@@ -243,8 +235,7 @@ def run_notebook(
     profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
     profile.mkdir(parents=True, exist_ok=True)
     before = dict(os.environ)
-    os.environ.update(JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=str(profile))
-    os.environ["OMP_NUM_THREADS"] = "1"  # equal bits; pages side by side don't stall each other
+    os.environ.update(ENVIRONMENT, JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=str(profile))
     os.environ.update({"AMOL_RESULTS": str(results.resolve())} if results else {})
     try:
         papermill.execute_notebook(
@@ -256,7 +247,7 @@ def run_notebook(
             progress_bar=False,
             extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
             on_cell=on_cell,
-            kernel_manager_class=_logging_to(log),
+            kernel_manager_class=manager(log, kernel),
             cwd=cwd,
         )
     except PapermillExecutionError as error:

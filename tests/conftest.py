@@ -69,7 +69,11 @@ parts:
   chapters:
   - file: book/rerun
 """
-BUILD = "from amol.book import execute_book, render_book; execute_book(); render_book()"
+BUILD = """
+from amol.book import execute_book, render_book, stale_notebooks
+execute_book(stale_notebooks())
+render_book()
+"""
 
 
 def write_pair(folder: Path, name: str, text: str) -> Path:
