@@ -8,9 +8,11 @@ import json
 import re
 import shlex
 import shutil
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from sphinx.domains.std import StandardDomain
 from sphinx.util import logging
 
 from amol.execution import parameters_of
@@ -148,6 +150,27 @@ def read_source(app, docname: str, content: list[str]) -> None:
     content[0] = json.dumps(notebook)
 
 
+class _Once:
+    """Sphinx's environment, unpickling a page once and not at every reference to it."""
+
+    def __init__(self, env):
+        self._env, self.get_doctree = env, cache(env.get_doctree)
+
+    def __getattr__(self, name):
+        return getattr(self._env, name)
+
+
+class References(StandardDomain):
+    """Sphinx's own references, resolved without loading a page once more for each."""
+
+    _once = None
+
+    def resolve_xref(self, env, *reference):
+        if self._once is None:  # after all pages are read
+            self._once = _Once(env)
+        return super().resolve_xref(self._once, *reference)
+
+
 def set_repository(app, config) -> None:
     """Point the buttons at the repository that the book is built from, or leave them out."""
     options = config.html_theme_options
@@ -211,6 +234,7 @@ def finish(app, exception) -> None:
 
 
 def setup(app):
+    app.add_domain(References, override=True)
     app.add_js_file(None, body=PLAIN_SEARCH)
     app.connect("config-inited", set_repository, priority=10)
     app.connect("source-read", read_source)
