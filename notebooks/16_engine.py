@@ -136,11 +136,11 @@ glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
 # more a stack saves; hence the rows for batches of {glue:text}`engine_small_batch:d`.
 #
 # What holds the stack back is the processor's cache. In a batch of {glue:text}`engine_batch:d` the
-# activations of ten networks take five megabytes, ten times the second-level cache of the machine
+# activations of ten networks take four megabytes, eight times the second-level cache of the machine
 # below, so every product meets its operands a level further out than the large product does. One
 # network at a time would fit, but then each call of PyTorch, whose own code has been driven out of
 # the cache meanwhile, serves one network alone. We tried stacks of 1, 4, 5, 8, 13 and 20, parts of
-# a stack taken forward and back in turn, and memory in large pages: none was faster than ten.
+# a stack taken forward and back in turn, and memory in large pages: none was clearly faster.
 #
 # ## The whole study
 #
