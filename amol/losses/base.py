@@ -67,7 +67,7 @@ class OrdinalLoss(nn.Module):
         return table if table.dtype == logits.dtype else self._exact[name].to(logits)
 
     def values(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Loss of each sample, (...), before class weights."""
+        """Loss of each sample, (...), before class weights; logits may lie in any order."""
         raise NotImplementedError
 
     def by_hand(self) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]] | None:
