@@ -3,7 +3,6 @@
 import ast
 import difflib
 import logging
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import yaml
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
-from amol.kernels import ENVIRONMENT, ForkedKernel, manager
+from amol.kernels import ForkedKernel, environment, manager
 from amol.paths import ROOT, build_dir
 
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -234,22 +233,22 @@ def run_notebook(
     log = output.with_suffix(".log")
     profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
     profile.mkdir(parents=True, exist_ok=True)
-    before = dict(os.environ)
-    os.environ.update(ENVIRONMENT, JUPYTER_PREFER_ENV_PATH="1", IPYTHONDIR=str(profile))
-    os.environ.update({"AMOL_RESULTS": str(results.resolve())} if results else {})
+    variables = {"JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(profile)}
+    variables |= {"AMOL_RESULTS": str(results.resolve())} if results else {}
     try:
-        papermill.execute_notebook(
-            source,
-            output,
-            parameters=dict(parameters or {}),
-            engine_name="amol",
-            kernel_name="python3",
-            progress_bar=False,
-            extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
-            on_cell=on_cell,
-            kernel_manager_class=manager(log, kernel),
-            cwd=cwd,
-        )
+        with environment(**variables):
+            papermill.execute_notebook(
+                source,
+                output,
+                parameters=dict(parameters or {}),
+                engine_name="amol",
+                kernel_name="python3",
+                progress_bar=False,
+                extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
+                on_cell=on_cell,
+                kernel_manager_class=manager(log, kernel),
+                cwd=cwd,
+            )
     except PapermillExecutionError as error:
         line = next((line for line in error.source.splitlines() if line.strip()), "")
         raise NotebookError(
@@ -261,6 +260,4 @@ def run_notebook(
         last = f"\n  {told[-1]}" if told else ""
         raise NotebookError(f"{source.stem}: {error}{last}\n  partial run: {output}") from None
     finally:
-        os.environ.clear()
-        os.environ.update(before)
         log.unlink(missing_ok=True)

@@ -28,9 +28,10 @@ PATH = [part for part in sys.path if part]  # in a server the interpreter's own
 
 
 @contextmanager
-def _environment():
+def environment(**further: str):
+    """Hold the environment variables that kernels, and what they are forked from, start with."""
     before = dict(os.environ)
-    os.environ.update(ENVIRONMENT)
+    os.environ.update(ENVIRONMENT, **further)
     try:
         yield
     finally:
@@ -40,7 +41,7 @@ def _environment():
 
 def warm() -> None:
     """Start the server that has everything loaded, for processes forked from it later."""
-    with _environment():
+    with environment():
         forkserver.set_forkserver_preload([PRELOADED])
         forkserver.ensure_running()
 
