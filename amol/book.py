@@ -60,8 +60,7 @@ def _execution_key(source: Path) -> str:
     """What an executed copy rests on: code, data, the package and the libraries."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    spared = {f"{name}.py" for name in SPARED}
-    package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.name not in spared]
+    package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.stem not in SPARED]
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
     named = re.findall(r"""["']([^"'\n]+\.csv)["']""", "\n".join(code), re.IGNORECASE)
     data = [ROOT / path for path in ["book/recorded", *named] if (ROOT / path).exists()]

@@ -7,7 +7,6 @@ page, and their kernels, are forked.
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -81,12 +80,13 @@ class ForkedKernel:
     stdin = stdout = stderr = None
 
     def __init__(self):
+        told, self._tell = multiprocessing.Pipe(duplex=False)
         context = multiprocessing.get_context("fork")
-        told, self._tell = context.Pipe(duplex=False)
         self._process = context.Process(target=_wait, args=(told, self._tell))
         self._process.start()
         told.close()
         self.pid = self._process.pid
+        self.terminate, self.kill = self._process.terminate, self._process.kill
 
     def begin(self, argv: list[str], environment: dict[str, str], cwd: str, log: Path) -> None:
         self._tell.send((argv, environment, cwd, log))
@@ -103,12 +103,6 @@ class ForkedKernel:
     def send_signal(self, number: int) -> None:
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
-
-    def terminate(self) -> None:
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        self.send_signal(signal.SIGKILL)
 
 
 def manager(log: Path, kernel: ForkedKernel | None) -> type[AsyncKernelManager]:

@@ -8,7 +8,7 @@ import json
 import re
 import shlex
 import shutil
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -163,11 +163,11 @@ class _Once:
 class References(StandardDomain):
     """Sphinx's own references, resolved without loading a page once more for each."""
 
-    _once = None
+    @cached_property
+    def _once(self) -> _Once:  # asked for after all pages are read
+        return _Once(self.env)
 
     def resolve_xref(self, env, *reference):
-        if self._once is None:  # after all pages are read
-            self._once = _Once(env)
         return super().resolve_xref(self._once, *reference)
 
 
