@@ -5,17 +5,15 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from importlib.metadata import version
-from multiprocessing import current_process, get_context
 from pathlib import Path
 
+from amol import kernels
 from amol.execution import NotebookError, run_notebook
-from amol.kernels import FORKS, ForkedKernel, warm
 from amol.paths import ROOT, build_dir
 from amol.provenance import commit, processor
 from amol.repository import repository
@@ -71,12 +69,6 @@ def _key_file(copy: Path) -> Path:
     return copy.with_suffix(".key")
 
 
-def _begin_worker() -> None:
-    """Leave Ctrl-C to the caller, which ends its workers and, with them, their kernels."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    current_process().daemon = False  # or it could start no kernels
-
-
 def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
     """Execute one notebook of the book and replace its copy if all went well.
 
@@ -84,7 +76,7 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
     """
     source, copy, key = job
     start = time.perf_counter()
-    kernel = ForkedKernel() if FORKS else None
+    kernel = kernels.forked()
     partial = build_dir() / "failed" / source.name
     try:
         results = build_dir() / "results"
@@ -101,10 +93,7 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
 
 
 def stale_notebooks() -> list[tuple[Path, Path, str]]:
-    """Notebooks whose executed copy is missing or stale, each as source, copy and key.
-
-    If there are any, what their kernels load is loaded in the background from now on.
-    """
+    """Notebooks whose executed copy is missing or stale, each as source, copy and key."""
     stale = []
     for source in book_notebooks():
         copy = build_dir() / "executed" / source.relative_to(ROOT)
@@ -113,8 +102,6 @@ def stale_notebooks() -> list[tuple[Path, Path, str]]:
         fresh = copy.exists() and _key_file(copy).exists() and _key_file(copy).read_text() == key
         if not (fresh and (build_dir() / "results").exists()):
             stale.append((source, copy, key))
-    if stale and FORKS:
-        warm()
     return stale
 
 
@@ -131,9 +118,7 @@ def execute_book(stale: list[tuple[Path, Path, str]], workers: int = 2) -> None:
         return
     failures = []
     jobs = stale[::-1]  # the last pages measure and train again, so they take longest
-    context = get_context("forkserver" if FORKS else "spawn")
-    # a process executes one notebook: a kernel is forked before threads are there
-    with context.Pool(workers, _begin_worker, maxtasksperchild=1) as pool:
+    with kernels.pool(workers) as pool:
         for number, done in enumerate(pool.imap_unordered(_execute_copy, jobs), start=1):
             name, seconds, error = done
             print(

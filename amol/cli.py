@@ -103,8 +103,11 @@ def _fail(error: Exception) -> SystemExit:
 
 def _build(arguments: argparse.Namespace) -> None:
     from amol.book import execute_book, list_executions, render_book, stale_notebooks
+    from amol.kernels import warm
 
-    stale = stale_notebooks()  # first of all, since it lets kernels load their libraries
+    stale = stale_notebooks()
+    if stale:
+        warm()  # first of all, since it takes seconds beside the study's
 
     import amol.choices  # noqa: F401  (registers the losses of the alternatives)
     from amol.execution import NotebookError

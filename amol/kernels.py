@@ -7,12 +7,14 @@ page, and their kernels, are forked.
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
+from multiprocessing.pool import Pool
 from pathlib import Path
 
 from jupyter_client.manager import AsyncKernelManager
@@ -39,7 +41,9 @@ def environment(**further: str):
 
 
 def warm() -> None:
-    """Start the server that has everything loaded, for processes forked from it later."""
+    """Begin to load, in the background, what the processes of `pool` are forked from."""
+    if not FORKS:
+        return
     with environment():
         forkserver.set_forkserver_preload([PRELOADED])
         forkserver.ensure_running()
@@ -103,6 +107,26 @@ class ForkedKernel:
     def send_signal(self, number: int) -> None:
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
+
+
+def pool(workers: int) -> Pool:
+    """Processes that each execute one notebook, forked with everything loaded where that works.
+
+    Ctrl-C is for the caller alone, which ends them and, with them, their kernels.
+    """
+    warm()
+    context = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+    return context.Pool(workers, _begin, maxtasksperchild=1)
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    multiprocessing.current_process().daemon = False  # or it could start no kernels
+
+
+def forked() -> ForkedKernel | None:
+    """A kernel forked from this process, of a `pool`, before it has threads; else None."""
+    return ForkedKernel() if FORKS else None
 
 
 def manager(log: Path, kernel: ForkedKernel | None) -> type[AsyncKernelManager]:
