@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from amol import kernels
-from amol.execution import NotebookError, run_notebook
+from amol.errors import NotebookError
 from amol.paths import ROOT, build_dir
 from amol.provenance import commit, processor
 from amol.repository import repository
@@ -74,6 +74,8 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
 
     Returns its name, the seconds it took, and what went wrong.
     """
+    from amol.execution import run_notebook  # papermill's half second, but not before `warm`
+
     source, copy, key = job
     start = time.perf_counter()
     kernel = kernels.forked()
@@ -108,6 +110,8 @@ def stale_notebooks() -> list[tuple[Path, Path, str]]:
 def execute_book(stale: list[tuple[Path, Path, str]], workers: int = 2) -> None:
     """Execute notebooks from `stale_notebooks`, several at a time.
 
+    One more than ``workers``, since each waits a while for its kernel to start and to end.
+
     Raises
     ------
     NotebookError
@@ -118,7 +122,7 @@ def execute_book(stale: list[tuple[Path, Path, str]], workers: int = 2) -> None:
         return
     failures = []
     jobs = stale[::-1]  # the last pages measure and train again, so they take longest
-    with kernels.pool(workers) as pool:
+    with kernels.pool(workers + 1) as pool:
         for number, done in enumerate(pool.imap_unordered(_execute_copy, jobs), start=1):
             name, seconds, error = done
             print(
@@ -176,7 +180,8 @@ def render_book() -> Path:
     print("book: rendering", flush=True)
     build_dir().mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=build_dir(), prefix="render-") as scratch:
-        command = "from jupyter_book.cli.main import main; main()"
+        # a process this short needs no search for cycles, which takes a quarter of its time
+        command = "import gc; gc.disable(); from jupyter_book.cli.main import main; main()"
         options = ["-W", "-n", "--keep-going", "--all", "--path-output", scratch]
         done = subprocess.run(
             [sys.executable, "-c", command, "build", str(ROOT), *options],

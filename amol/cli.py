@@ -110,7 +110,7 @@ def _build(arguments: argparse.Namespace) -> None:
         warm()  # first of all, since it takes seconds beside the study's
 
     import amol.choices  # noqa: F401  (registers the losses of the alternatives)
-    from amol.execution import NotebookError
+    from amol.errors import NotebookError
     from amol.ledger import ledger
     from amol.paths import build_dir
     from amol.study import StudySettings, run_studies

@@ -1,4 +1,4 @@
-"""What stops a study from outside its code."""
+"""What stops a study or a notebook."""
 
 
 class StudyError(RuntimeError):
@@ -6,3 +6,7 @@ class StudyError(RuntimeError):
 
     What it had stored is kept, and the same call goes on from there.
     """
+
+
+class NotebookError(Exception):
+    """A notebook that failed: its name, the cell, the error, and where the partial run is."""

@@ -4,6 +4,7 @@ import ast
 import difflib
 import logging
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import papermill
@@ -11,6 +12,7 @@ import yaml
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
+from amol.errors import NotebookError
 from amol.kernels import ForkedKernel, environment, manager
 from amol.paths import ROOT, build_dir
 
@@ -26,11 +28,8 @@ JUDGED = {
     "split_seed",
     "epochs",
 }
+SAVED_EVERY = timedelta(seconds=1)
 KINDS = {"bool": bool, "int": int, "float": float, "str": str}
-
-
-class NotebookError(Exception):
-    """A notebook that failed: its name, the cell, the error, and where the partial run is."""
 
 
 def notebook_path(name: str | Path) -> Path:
@@ -179,11 +178,19 @@ def judge(notebook: Path, given: dict) -> dict:
 
 
 class _ReportingEngine(NBClientEngine):
-    """Papermill's own engine, calling ``on_cell(number, total, cell)`` after each cell."""
+    """Papermill's own engine, calling ``on_cell(number, total, cell)`` after each cell.
+
+    The output is written every second, not before and after each cell: that takes longer than
+    most cells once there are figures.
+    """
 
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, on_cell=None, **kwargs):
-        complete = nb_man.cell_complete
+        complete, save = nb_man.cell_complete, nb_man.save
+
+        def save_when_due():
+            if nb_man.now() - nb_man.last_save_time >= SAVED_EVERY:
+                save()
 
         def cell_complete(cell, cell_index=None, **rest):
             complete(cell, cell_index=cell_index, **rest)
@@ -191,7 +198,11 @@ class _ReportingEngine(NBClientEngine):
 
         if on_cell:
             nb_man.cell_complete = cell_complete
-        return super().execute_managed_notebook(nb_man, kernel_name, **kwargs)
+        nb_man.save = save_when_due
+        try:
+            return super().execute_managed_notebook(nb_man, kernel_name, **kwargs)
+        finally:
+            nb_man.save = save
 
 
 papermill_engines.register("amol", _ReportingEngine)

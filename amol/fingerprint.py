@@ -5,6 +5,7 @@ import hashlib
 import inspect
 import sys
 import textwrap
+from functools import cache
 from types import FunctionType, ModuleType
 
 
@@ -16,6 +17,13 @@ def _without_docstrings(tree: ast.AST) -> ast.AST:
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 body[0] = ast.Pass()
     return tree
+
+
+@cache  # losses share most of their code
+def _read(thing: type | FunctionType) -> tuple[str, list[tuple[str, object]]]:
+    """A function's or a class's code, and the objects that it names."""
+    tree = _without_docstrings(ast.parse(textwrap.dedent(inspect.getsource(thing))))
+    return ast.dump(tree), list(_named(tree, vars(sys.modules[thing.__module__])))
 
 
 def _named(tree: ast.AST, scope: dict):
@@ -46,10 +54,8 @@ def fingerprint(*objects: type | FunctionType) -> str:
         name = f"{thing.__module__}.{thing.__qualname__}"
         if name in parts:
             continue
-        tree = _without_docstrings(ast.parse(textwrap.dedent(inspect.getsource(thing))))
-        parts[name] = ast.dump(tree)
-        scope = vars(sys.modules[thing.__module__])
-        for label, found in _named(tree, scope):
+        parts[name], named = _read(thing)
+        for label, found in named:
             if isinstance(found, type | FunctionType) and _ours(found.__module__):
                 queue.append(found)
             elif isinstance(found, int | float | str | tuple):

@@ -14,7 +14,6 @@ nan; a constant prediction has QWK 0.
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.metrics import cohen_kappa_score, make_scorer
 
 
 def _array(values) -> np.ndarray:
@@ -55,14 +54,19 @@ def _is_extreme(y_true: np.ndarray, num_classes: int, extremes: int) -> np.ndarr
 def quadratic_weighted_kappa(y_true, y_pred, num_classes: int) -> float:
     """Cohen's kappa with weights (i − j)² over all K classes, present or not (QWK).
 
-    A constant prediction scores 0; so does a constant one that equals constant true labels, where
-    kappa is 0/0: there is nothing to agree on beyond chance.
+    1 − n Σ_i (y_i − ŷ_i)² / Σ_ij (y_i − ŷ_j)², in whole numbers up to the last division. A constant
+    prediction scores 0; so does a constant one that equals constant true labels, where kappa is
+    0/0: there is nothing to agree on beyond chance.
     """
     y_true, y_pred = _pair(y_true, y_pred, num_classes)
-    if (y_true == y_true[0]).all() and (y_pred == y_true[0]).all():
-        return 0.0
-    classes = np.arange(num_classes)
-    return float(cohen_kappa_score(y_true, y_pred, labels=classes, weights="quadratic"))
+
+    def total(values: np.ndarray) -> int:
+        return int(values.sum())
+
+    n = len(y_true)
+    apart = n * total((y_true - y_pred) ** 2)
+    by_chance = n * total(y_true**2 + y_pred**2) - 2 * total(y_true) * total(y_pred)
+    return (by_chance - apart) / by_chance if by_chance else 0.0
 
 
 def center_hedging_rate(y_true, y_pred, num_classes: int, extremes: int = 1) -> float:
@@ -233,6 +237,8 @@ def scorers(num_classes: int) -> dict[str, Callable]:
     >>> sorted(scorers(num_classes=7))[:3]
     ['AMAE', 'CHR', 'CHR_ext']
     """
+    from sklearn.metrics import make_scorer  # as slow to load as PyTorch, and for this alone
+
     found = {}
     for name, higher in HIGHER_IS_BETTER.items():
         if name in METRICS:

@@ -34,11 +34,14 @@ def _oracle(name, loss, z, y):
     if name == "CORN":
         return mpmath.fsum(_softplus(-v if y > k else v) for k, v in enumerate(z) if k <= y)
 
+    exponentials = [mpmath.exp(v) for v in z]  # of any size: mpf has no largest exponent
+
     def log_p(*inside):  # log of the probability of a set of classes
         rest = set(classes).difference(inside)
-        if not rest:
-            return mpf(0)
-        return -_softplus(_log_sum([z[k] for k in rest]) - _log_sum([z[k] for k in inside]))
+        odds = mpmath.fsum(exponentials[k] for k in rest) / mpmath.fsum(
+            exponentials[k] for k in inside
+        )
+        return -mpmath.log1p(odds)
 
     def others(k):
         return [j for j in classes if j != k]
@@ -50,7 +53,8 @@ def _oracle(name, loss, z, y):
         product = [v if y < k <= c or c <= k < y else 0 for k, v in enumerate(product)]
     m = [mpmath.exp(v) if name == "AMOL-exp" else 1 + v for v in product]
     gauss = [-(mpf(k - y) ** 2) / (2 * mpf(getattr(loss, "sigma", 1)) ** 2) for k in classes]
-    log_q = [v - _log_sum(gauss) for v in gauss]
+    total = _log_sum(gauss)
+    log_q = [v - total for v in gauss]
 
     if name in ("CE", "CE-masked"):
         return -log_p(y)

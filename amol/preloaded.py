@@ -4,12 +4,16 @@ Nothing in it may change what another module gives, as a registration of losses 
 """
 
 import altair  # noqa: F401
+import ipykernel.debugger
 import ipykernel.kernelapp  # noqa: F401
+import matplotlib.backends.backend_pdf
+import matplotlib.backends.backend_svg
 import matplotlib.pyplot  # noqa: F401
-import myst_nb  # noqa: F401
+import myst_nb.ext.glue  # noqa: F401
+import pandas.io.formats.csvs
+import pandas.io.formats.html  # noqa: F401
 import scipy.stats  # noqa: F401
-import seaborn  # noqa: F401
-import sklearn.metrics  # noqa: F401
+import tabulate  # noqa: F401
 import torch._dynamo  # noqa: F401
 
 import amol.execution
@@ -19,6 +23,7 @@ import amol.tables  # noqa: F401
 from amol.datasets import standardize
 from amol.losses import LOSSES
 from amol.plan import code_of
+from amol.study import run_studies  # noqa: F401
 from amol.training import train_stack
 
 code_of(train_stack, standardize)

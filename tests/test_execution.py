@@ -7,7 +7,8 @@ import yaml
 from conftest import FIRST, write_pair
 
 from amol import execution, fork
-from amol.execution import NotebookError, notebook_path, parameters_of, parse_parameters
+from amol.errors import NotebookError
+from amol.execution import notebook_path, parameters_of, parse_parameters
 
 
 @pytest.fixture(scope="module")

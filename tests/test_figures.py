@@ -146,7 +146,7 @@ def test_confusion_prints_percent_of_each_row():
     )
     (ax,) = figures.confusion(grid, 0).axes
     printed = {t.get_position(): t.get_text() for t in ax.texts}  # (predicted, true)
-    assert printed == {(0, 0): "25", (1, 0): "75", (0, 1): "0", (1, 1): "100"}
+    assert printed == {(0.5, 0.5): "25", (1.5, 0.5): "75", (0.5, 1.5): "0", (1.5, 1.5): "100"}
 
 
 def test_saved_files_are_the_same_twice_and_hold_the_data(tmp_path, monkeypatch, summary):

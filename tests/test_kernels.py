@@ -41,7 +41,7 @@ def outputs(path):
 def start(code: str, **options) -> subprocess.Popen:
     """A process in which everything is loaded when the kernel is forked, as in a build."""
     program = "import amol.preloaded\nfrom pathlib import Path\n"
-    program += "from amol.execution import NotebookError, run_notebook\n"
+    program += "from amol.errors import NotebookError\nfrom amol.execution import run_notebook\n"
     program += f"from amol.kernels import ForkedKernel\n{code}"
     environment = os.environ | ENVIRONMENT
     return subprocess.Popen([sys.executable, "-c", program], text=True, env=environment, **options)

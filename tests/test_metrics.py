@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier
+from sklearn.metrics import cohen_kappa_score
 
 from amol import metrics
 from amol.metrics import (
@@ -40,6 +41,13 @@ def slow_kappa(y_true, y_pred, num_classes):
 @given(label_pairs(2, 3, 4, 7, 8))
 def test_kappa_is_its_definition(case):
     assert METRICS["QWK"](*case) == pytest.approx(slow_kappa(*case), abs=1e-12)
+
+
+def test_kappa_agrees_with_scikit_learn():
+    rng = np.random.default_rng(0)
+    y_true, y_pred = rng.integers(0, 7, (2, 5000))
+    theirs = cohen_kappa_score(y_true, y_pred, labels=range(7), weights="quadratic")
+    assert METRICS["QWK"](y_true, y_pred, 7) == pytest.approx(theirs, abs=1e-13)
 
 
 def test_kappa_counts_absent_classes():
