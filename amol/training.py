@@ -21,7 +21,8 @@ from amol.losses import OrdinalLoss
 from amol.metrics import METRICS
 from amol.network import LANES, Pass, Stack
 
-SCORED = 256  # samples at a time that need no gradient
+SCORED = 128  # validation samples of a stack at a time
+TESTED = 1024  # test samples of one network at a time
 MONITORS = ("loss", "QWK")
 
 
@@ -142,6 +143,8 @@ def _scores(losses, logits: Tensor, y: Tensor, count: int, monitor: str) -> Tens
     for loss, members in groupby(range(len(losses)), losses.__getitem__):
         runs = list(members)
         z = logits[:, runs].flatten(1).T
+        if _kind(loss) is loss:  # a formula of one's own may take views
+            z = z.contiguous()
         terms = loss.terms(z, y.repeat(len(runs)))
         values, weights = (t.view(-1, len(y))[:, :count].numpy().sum(-1) for t in terms)
         scores[runs] = torch.from_numpy(values / weights)
@@ -201,10 +204,10 @@ def _filled(n: int) -> np.ndarray:
     return np.concatenate([np.arange(n), np.zeros(-n % LANES, int)])
 
 
-def _evaluate(net: Stack, passes: Callable[[int], Pass], X: Tensor) -> Tensor:
-    """Logits (outputs, S, N) of ``X`` (N, features), some samples at a time."""
+def _evaluate(passes: Callable[[int], Pass], X: Tensor, size: int) -> Tensor:
+    """Logits (outputs, S, N) of ``X`` (N, features), ``size`` samples at a time."""
     parts = []
-    for part in X.split(SCORED):
+    for part in X.split(size):
         there = passes(len(part))
         there.x.copy_(part)
         parts.append(there.forward().clone())
@@ -223,22 +226,25 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
     generators = [torch.Generator().manual_seed(s) for s in seeds]
     flat = net.initial(generators)
     gradient, means, squares = (torch.zeros_like(flat) for _ in range(3))
-    best, step = flat.clone(), torch.tensor(0.0)
+    step = torch.tensor(0.0)
+    best, single = flat.clone(), torch.empty(sum(net.sizes))
+    best_logits = torch.empty(net.outputs, len(losses), len(X_val))
+    for_one = cache(partial(Pass, net, single, single))
     best_score = torch.full((len(losses),), float("inf"))
     best_epoch = torch.zeros(len(losses), dtype=torch.int64)
     alive = list(range(len(losses)))
 
     def outcome(row: int, epoch: int, failed: int | None) -> Outcome:
         run = alive[row]
-        own = net.pick(best if protocol.restore else flat, slice(row, row + 1))
-        passes = cache(lambda n: Pass(net, own, own, n))
-        test, validation = (
-            _evaluate(net, passes, part)[:, 0].T.contiguous() for part in (X_test, X_val[:count])
-        )
+        single.copy_(net.pick(best, slice(row, row + 1)))
+        validation = best_logits[:, row]
+        if not best_epoch[row]:  # it failed at once, and these are its first weights
+            validation = _evaluate(for_one, X_val, TESTED)[:, 0]
+        test = _evaluate(for_one, X_test, TESTED)[:, 0].T.contiguous()
         return Outcome(
             losses[run].predict(test).numpy(),
             losses[run].probabilities(test).numpy(),
-            losses[run].predict(validation).numpy(),
+            losses[run].predict(validation[:, :count].T.contiguous()).numpy(),
             int(best_epoch[row]),
             epoch,
             failed,
@@ -273,12 +279,14 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
                 amsgrad=False, maximize=False,
             )  # fmt: skip
 
-        logits = _evaluate(net, passes, X_val)
+        logits = _evaluate(passes, X_val, SCORED)
         scores = _scores([losses[i] for i in alive], logits, y_val, count, protocol.monitor)
         better = scores < best_score
         best_score[better], best_epoch[better] = scores[better], epoch
+        taken = better if protocol.restore else torch.ones_like(better)
+        best_logits[:, taken] = logits[:, taken]
         for kept, now in zip(net.layered(best), net.layered(flat), strict=True):
-            kept[better] = now[better]
+            kept[taken] = now[taken]
         failed = ~scores.isfinite()
         last = epoch == protocol.epochs
         done = failed | (epoch - best_epoch >= protocol.patience) | last
@@ -293,4 +301,5 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
                 net.pick(whole, keep) for whole in (flat, gradient, means, squares, best)
             )
             best_score, best_epoch = best_score[keep], best_epoch[keep]
+            best_logits = best_logits[:, keep]
             passes = None

@@ -1,5 +1,6 @@
 """The stack trainer against a plain PyTorch loop, and its promise of equal bits in any stack."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from amol.losses import LOSSES, PAPER_METHODS
+from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss
 from amol.training import Arrays, Protocol, train_stack
 
 K = 5
@@ -119,6 +120,41 @@ def test_the_best_epoch_is_kept_and_patience_counts_from_it(data):
     assert stopped.epochs == stopped.best_epoch + 4 < 200
     again = train([(loss, 0)], data, Protocol(epochs=stopped.best_epoch, patience=4))[0]
     assert again.probabilities.tobytes() == stopped.probabilities.tobytes()
+
+
+@pytest.mark.parametrize("restore", [True, False])
+@pytest.mark.parametrize("method", ["AMOL", "CORN"])
+def test_validation_and_test_are_predicted_by_the_same_weights(data, method, restore):
+    same = replace(data, X_test=data.X_validation)
+    protocol = Protocol(epochs=60, batch_size=64, lr=5e-3, patience=9, restore=restore)
+    loss = LOSSES[method](num_classes=K)
+    for outcome in train([(loss, seed) for seed in range(3)], same, protocol).values():
+        assert outcome.epochs > outcome.best_epoch
+        assert outcome.y_pred.tolist() == outcome.y_pred_validation.tolist()
+
+
+def test_a_run_that_fails_at_once_is_predicted_by_its_first_weights(data):
+    class Fails(LOSSES["CE"]):
+        def terms(self, logits, target):
+            values, weights = super().terms(logits, target)
+            return values * float("nan"), weights
+
+    same = replace(data, X_test=data.X_validation)
+    outcome = train([(Fails(num_classes=K), 0)], same, Protocol())[0]
+    assert (outcome.failed, outcome.best_epoch) == (1, 0)
+    assert np.isfinite(outcome.probabilities).all()
+    assert outcome.y_pred.tolist() == outcome.y_pred_validation.tolist()
+
+
+def test_a_formula_of_ones_own_may_take_views(data):
+    class Own(OrdinalLoss):
+        def values(self, logits, target):
+            log_p = logits.view(-1, K).log_softmax(-1)
+            return -log_p[torch.arange(len(log_p)), target.view(-1)].view(target.shape)
+
+    protocol = Protocol(epochs=5)
+    own, known = (train([(loss(K), 0)], data, protocol)[0] for loss in (Own, LOSSES["CE"]))
+    np.testing.assert_allclose(own.probabilities, known.probabilities, atol=1e-4)
 
 
 def test_mixed_heads_are_refused(data):
