@@ -85,10 +85,12 @@ def _parser() -> argparse.ArgumentParser:
         help="train in processes of this machine (loky, default) or on a Dask cluster",
     )
     study.add_argument("--address", help="of the cluster's scheduler, such as tcp://host:8786")
-    for parser_with_workers in (build, study):
-        parser_with_workers.add_argument(
-            "--workers", type=int, default=2, help="processes at a time (default: 2)"
-        )
+    workers = {
+        build: "processes that train at a time; pages are executed by one more (default: 2)",
+        study: "processes at a time (default: 2)",
+    }
+    for parser_with_workers, text in workers.items():
+        parser_with_workers.add_argument("--workers", type=int, default=2, help=text)
     bench.add_argument(
         "--record", action="store_true", help="write the figures that the book shows"
     )

@@ -130,7 +130,7 @@ def confusion(frame: pd.DataFrame, center: int) -> Figure:
         frame_style = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
         ax.add_patch(mpl.patches.Rectangle((center, 0), 1, len(grid), **frame_style))
         ax.set(xlabel="predicted class (center framed)", ylabel="true class")
-        ax.tick_params(length=0)
+        ax.tick_params(length=0, rotation=0)
     return figure
 
 

@@ -22,7 +22,7 @@ from jupyter_client.manager import AsyncKernelManager
 ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "OMP_NUM_THREADS": "1",  # equal bits; pages side by side don't stall each other
-    "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or loading its debugger warns of nothing
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the debugger in each of them warns
 }
 PRELOADED = "amol.preloaded"
 FORKS = sys.platform == "linux"  # elsewhere libraries may not survive it

@@ -36,12 +36,11 @@ def _oracle(name, loss, z, y):
 
     exponentials = [mpmath.exp(v) for v in z]  # of any size: mpf has no largest exponent
 
+    def mass(ks):
+        return mpmath.fsum(exponentials[k] for k in ks)
+
     def log_p(*inside):  # log of the probability of a set of classes
-        rest = set(classes).difference(inside)
-        odds = mpmath.fsum(exponentials[k] for k in rest) / mpmath.fsum(
-            exponentials[k] for k in inside
-        )
-        return -mpmath.log1p(odds)
+        return -mpmath.log1p(mass(set(classes).difference(inside)) / mass(inside))
 
     def others(k):
         return [j for j in classes if j != k]
@@ -53,8 +52,8 @@ def _oracle(name, loss, z, y):
         product = [v if y < k <= c or c <= k < y else 0 for k, v in enumerate(product)]
     m = [mpmath.exp(v) if name == "AMOL-exp" else 1 + v for v in product]
     gauss = [-(mpf(k - y) ** 2) / (2 * mpf(getattr(loss, "sigma", 1)) ** 2) for k in classes]
-    total = _log_sum(gauss)
-    log_q = [v - total for v in gauss]
+    scale = _log_sum(gauss)
+    log_q = [v - scale for v in gauss]
 
     if name in ("CE", "CE-masked"):
         return -log_p(y)
