@@ -151,6 +151,14 @@ def spans(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     return rows.groupby(["dataset", "batch_size"], sort=False)[name].agg(["min", "max"])
 
 
+def span(
+    rows: pd.DataFrame, name: str, digits: int = 1, unit: str = "×", factor: int = 1
+) -> pd.Series:
+    """`spans` as text, such as "9.7–10.1×"; one number where both print the same."""
+    ends = (factor * spans(rows, name)).map(f"{{:.{digits}f}}".format)
+    return ends.agg(lambda row: "–".join(dict.fromkeys(row)) + unit, axis=1)
+
+
 def verdicts(rows: pd.DataFrame) -> dict[str, str]:
     """How many cases of `engines` reach each of `BARS` in every repeat, as ``"1 of 4"``."""
     least = {name: spans(rows, name)["min"] for name in BARS}

@@ -100,21 +100,15 @@ for name, value in study.items():
 # What else a machine does changes its speed from one second to the next. So the stack is timed anew
 # before every single run of another engine, the table divides sums, and all of it was done twice.
 
-
 # %% tags=["remove-output"]
-def span(name: str, digits: int = 1, unit: str = "×", factor: int = 1) -> pd.Series:
-    ends = (factor * bench.spans(engines, name)).map(f"{{:.{digits}f}}".format)
-    return ends.agg(lambda row: "–".join(dict.fromkeys(row)) + unit, axis=1)
-
-
 shown = pd.DataFrame({
-    "Stack, ms": span("stack_ms", unit=""),
-    "DataLoader": span("dataloader_ratio"),
-    "Index": span("index_ratio"),
-    "skorch": span("skorch_ratio"),
-    "Share of limit": span("gemm_share", 0, "%", 100),
-    "DataLoader to limit": span("limit_ratio"),
-    "Memory, MB": span("peak_mb", 0, ""),
+    "Stack, ms": bench.span(engines, "stack_ms", unit=""),
+    "DataLoader": bench.span(engines, "dataloader_ratio"),
+    "Index": bench.span(engines, "index_ratio"),
+    "skorch": bench.span(engines, "skorch_ratio"),
+    "Share of limit": bench.span(engines, "gemm_share", 0, "%", 100),
+    "DataLoader to limit": bench.span(engines, "limit_ratio"),
+    "Memory, MB": bench.span(engines, "peak_mb", 0, ""),
 }).rename_axis(["Data set", "Batch"]).reset_index("Batch")  # fmt: skip
 caption = "Processor time of the stack a network and epoch, and the others' times over it: least "
 caption += "and most of two runs. The share is the limit's time over the stack's; the column after "

@@ -44,6 +44,8 @@ def test_an_aim_is_reached_where_every_repeat_reaches_it():
     rows = pd.DataFrame(once + again, columns=columns)
     spans = bench.spans(rows, "dataloader_ratio")
     assert spans.loc[("Abalone", 64)].tolist() == [9.9, 10.0]
+    texts = bench.span(rows, "gemm_share", 0, "%", 100).tolist()
+    assert texts == ["35–36%", "34–35%"]
     assert bench.verdicts(rows) == {
         "dataloader_ratio": "0 of 2",
         "index_ratio": "1 of 2",
