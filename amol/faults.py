@@ -133,7 +133,7 @@ def _data_changed(home: Home):
     file, whole = copy / "winequality-red.csv", (copy / "winequality-red.csv").read_bytes()
 
     def change():
-        plan.prepare.cache_clear()
+        plan.prepare.cache_clear(), plan.named_dataset.cache_clear()
         datasets.DATA = copy
 
     child = home.fork(change=change)

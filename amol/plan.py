@@ -15,7 +15,7 @@ from amol.settings import StudySettings
 from amol.training import Arrays, train_stack
 
 code_of = cache(fingerprint)
-_named = cache(load_dataset)  # a recording asks for each under dozens of splits
+named_dataset = cache(load_dataset)  # a recording asks for each under dozens of splits
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def prepare(
     dataset: str, split_seed: int, split_order: str = SPLIT_ORDERS[0], own: Dataset | None = None
 ) -> Prepared:
     """Split and standardize ``dataset`` as `amol.datasets` defines it, or one's ``own``."""
-    data = own or _named(dataset)
+    data = own or named_dataset(dataset)
     train, validation, test = split(data.y, split_seed, split_order)
     X = standardize(data.X, train).astype(np.float32)
     arrays = Arrays(
