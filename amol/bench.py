@@ -38,6 +38,7 @@ from amol.training import Arrays, Protocol, one_thread, train_stack
 RECORDED = ROOT / "book" / "recorded" / "bench.json"
 DATASETS = ("Abalone", "Wine White")
 BATCH_SIZES = (64, Protocol.batch_size)  # a usual one, and the protocol's
+CASE = ["dataset", "batch_size"]
 BARS = {"dataloader_ratio": 10, "index_ratio": 4, "gemm_share": 0.35}
 
 
@@ -143,28 +144,19 @@ def engines(repeats: int = 2) -> pd.DataFrame:
         return pd.DataFrame([compare(dataset, size, bar=bar) for dataset, size in cases])
 
 
-def spans(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Least and largest value of a figure over the repeats of each case of `engines`.
-
-    Index: dataset, batch_size; columns: min, max.
-    """
-    return rows.groupby(["dataset", "batch_size"], sort=False)[name].agg(["min", "max"])
-
-
 def span(
     rows: pd.DataFrame, name: str, digits: int = 1, unit: str = "×", factor: int = 1
 ) -> pd.Series:
-    """`spans` as text, such as "9.7–10.1×"; one number where both print the same."""
-    ends = (factor * spans(rows, name)).map(f"{{:.{digits}f}}".format)
-    return ends.agg(lambda row: "–".join(dict.fromkeys(row)) + unit, axis=1)
+    """Least and most of a figure in each case of `engines`, such as "9.7–10.1×"."""
+    ends = factor * rows.groupby(CASE, sort=False)[name].agg(["min", "max"])
+    texts = ends.map(f"{{:.{digits}f}}".format)
+    return texts.agg(lambda row: "–".join(dict.fromkeys(row)) + unit, axis=1)
 
 
 def verdicts(rows: pd.DataFrame) -> dict[str, str]:
     """How many cases of `engines` reach each of `BARS` in every repeat, as ``"1 of 4"``."""
-    least = {name: spans(rows, name)["min"] for name in BARS}
-    return {
-        name: f"{(least[name] >= bar).sum()} of {len(least[name])}" for name, bar in BARS.items()
-    }
+    least = rows.groupby(CASE)[list(BARS)].min()
+    return {name: f"{(least[name] >= bar).sum()} of {len(least)}" for name, bar in BARS.items()}
 
 
 def study(*options: str, workers: int = 2) -> tuple[dict, pd.Series]:

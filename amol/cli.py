@@ -85,12 +85,10 @@ def _parser() -> argparse.ArgumentParser:
         help="train in processes of this machine (loky, default) or on a Dask cluster",
     )
     study.add_argument("--address", help="of the cluster's scheduler, such as tcp://host:8786")
-    workers = {
-        build: "processes that train at a time; pages are executed by one more (default: 2)",
-        study: "processes at a time (default: 2)",
-    }
-    for parser_with_workers, text in workers.items():
-        parser_with_workers.add_argument("--workers", type=int, default=2, help=text)
+    for parser_with_workers, more in ((build, "; pages are executed by one more"), (study, "")):
+        parser_with_workers.add_argument(
+            "--workers", type=int, default=2, help=f"processes that train (default: 2){more}"
+        )
     bench.add_argument(
         "--record", action="store_true", help="write the figures that the book shows"
     )
