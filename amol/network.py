@@ -81,13 +81,14 @@ class Pass:
         self.logits, self.slopes = torch.empty(2, net.outputs, runs, n)
         self.across = torch.empty(runs, net.head_rows, n)
         self.across_T, self.bias_T = self.across.transpose(0, 1), bias.transpose(0, 1)
-        self.d_bias_T = d_bias[:, :, 0].T
+        self.d_bias_T, self.slopes_T = d_bias[:, :, 0].T, self.slopes.transpose(0, 1)
         self.weights_T = [weight.mT for weight in self.weights]
         self.inputs_T = [part.mT for part in (self.x, *self.hidden)]
 
-    def forward(self) -> Tensor:
-        """Logits (outputs, S, n) of ``x`` (S, n, features)."""
-        h = torch.bmm(self.x, self.weights[0], out=self.hidden[0]).relu_()
+    def forward(self, shared: Tensor | None = None) -> Tensor:
+        """Logits (outputs, S, n) of ``x``, or of the same samples (n, features) for all runs."""
+        x = self.x if shared is None else shared.expand_as(self.x)
+        h = torch.bmm(x, self.weights[0], out=self.hidden[0]).relu_()
         for weight, bias, out in zip(self.weights[1:], self.biases, self.hidden[1:], strict=True):
             h = torch.baddbmm(bias, h, weight, out=out).relu_()
         torch.bmm(self.head, self.inputs_T[-1], out=self.across)
@@ -95,11 +96,10 @@ class Pass:
 
     def backward(self) -> None:
         """Write the gradient that follows from ``slopes``, the loss's; activations are spent."""
-        g = self.slopes
-        torch.sum(g, 2, out=self.d_bias_T)
+        torch.sum(self.slopes, 2, out=self.d_bias_T)
+        g = self.slopes_T  # (S, head's rows, n)
         if self.shared_head:
-            g = g.sum(0, keepdim=True)
-        g = g.transpose(0, 1)  # (S, head's rows, n)
+            g = g.sum(1, keepdim=True)
         torch.bmm(g, self.hidden[-1], out=self.d_head)
         g = torch.bmm(g.mT, self.head, out=self.spare)
         for layer in range(len(self.hidden) - 1, -1, -1):

@@ -5,6 +5,9 @@ each step together, while every run keeps its own loss, random generator, batch 
 and best weights. A run's result is the same to the last bit alone or in any stack: each call
 treats its slice alike, and batches are padded to whole vector registers so that no slice falls
 into a remainder loop.
+
+Training runs in inference mode, which spares every call autograd's bookkeeping. Formulas of one's
+own are left out of it: they may take gradients.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -111,24 +114,38 @@ class _Losses:
             tables = zip(*(loss.by_hand()[1] for loss in different), strict=True)
             self.groups.append((part, kind, [torch.cat(t).T.contiguous() for t in tables]))
 
-    def slopes(self, logits: Tensor, labels: Tensor, share: Tensor, out: Tensor) -> None:
-        """Gradient of each run's mean loss, (outputs, S, n), into ``out``.
+    def parts(self, batch: Pass) -> list[tuple]:
+        """Each group's loss and tables, its logits and slopes in ``batch``, and their columns."""
+        n = batch.logits.shape[2]
+        return [
+            (kind, tables, batch.logits[:, part], batch.slopes[:, part],
+             slice(part.start * n, part.stop * n))
+            for part, kind, tables in self.groups
+        ]  # fmt: skip
 
-        ``labels`` (S · n,) count from the group's first table row; ``share`` (n,) is a sample's
-        in the mean, 0 where it repeats another.
-        """
-        labels = labels.view(logits.shape[1:])
-        for part, kind, tables in self.groups:
-            z, y = logits[:, part], labels[part]
-            if tables is None:
-                with torch.enable_grad():
-                    z = z.permute(1, 2, 0).contiguous().requires_grad_()
-                    values, weights = kind.terms(z, y)
-                shares = share / (weights.detach() * share).sum(-1, keepdim=True)
-                out[:, part] = torch.autograd.grad(values, z, shares)[0].permute(2, 0, 1)
-                continue
-            rows = (table.index_select(1, y.flatten()) for table in tables)
-            torch.mul(kind(z.flatten(1), *rows).view(z.shape), share, out=out[:, part])
+
+def _slopes(parts: Sequence[tuple], labels: Tensor, share: Tensor) -> None:
+    """Write the gradient of each run's mean loss from its logits.
+
+    ``labels`` (S · n,) count from the group's first table row; ``share`` (n,) is a sample's in
+    the mean, 0 where it repeats another.
+    """
+    for kind, tables, logits, slopes, columns in parts:  # (outputs, runs, n) both
+        y = labels[columns]
+        if tables is None:
+            slopes.copy_(_by_autograd(kind, logits, y.view(slopes.shape[1:]), share))
+            continue
+        rows = [table.index_select(1, y) for table in tables]
+        torch.mul(kind(logits.flatten(1), *rows).view(slopes.shape), share, out=slopes)
+
+
+@torch.inference_mode(False)
+def _by_autograd(loss: OrdinalLoss, logits: Tensor, y: Tensor, share: Tensor) -> Tensor:
+    """Gradient of each run's mean loss, (outputs, runs, n)."""
+    z = logits.permute(1, 2, 0).clone(memory_format=torch.contiguous_format).requires_grad_()
+    values, weights = loss.terms(z, y.clone())
+    shares = share / (weights.detach() * share).sum(-1, keepdim=True)
+    return torch.autograd.grad(values, z, shares)[0].permute(2, 0, 1)
 
 
 def _kind(loss: OrdinalLoss) -> OrdinalLoss | Callable:
@@ -137,6 +154,8 @@ def _kind(loss: OrdinalLoss) -> OrdinalLoss | Callable:
     return loss if by_hand is None else by_hand[0]
 
 
+@torch.inference_mode(False)
+@torch.no_grad()
 def _scores(losses, logits: Tensor, y: Tensor, count: int, monitor: str) -> Tensor:
     """Validation score of each run (S,) on the first ``count`` samples; smaller is better."""
     scores = torch.empty(len(losses))
@@ -154,6 +173,13 @@ def _scores(losses, logits: Tensor, y: Tensor, count: int, monitor: str) -> Tens
                 if scores[run].isfinite():
                     scores[run] = -METRICS["QWK"](y[:count].numpy(), labels, loss.num_classes)
     return scores
+
+
+@torch.inference_mode(False)
+@torch.no_grad()
+def _read(rule: Callable[[Tensor], Tensor], logits: Tensor) -> np.ndarray:
+    """A loss's labels or probabilities for one network's logits (outputs, N)."""
+    return rule(logits.T.clone(memory_format=torch.contiguous_format)).numpy()
 
 
 @contextmanager
@@ -206,15 +232,11 @@ def _filled(n: int) -> np.ndarray:
 
 def _evaluate(passes: Callable[[int], Pass], X: Tensor, size: int) -> Tensor:
     """Logits (outputs, S, N) of ``X`` (N, features), ``size`` samples at a time."""
-    parts = []
-    for part in X.split(size):
-        there = passes(len(part))
-        there.x.copy_(part)
-        parts.append(there.forward().clone())
+    parts = [passes(len(part)).forward(part).clone() for part in X.split(size)]
     return torch.cat(parts, dim=2)
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[int, Outcome]]:
     X, y = _with_one(data.X_train), torch.from_numpy(data.y_train)
     count = len(data.y_validation)
@@ -240,11 +262,11 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
         validation = best_logits[:, row]
         if not best_epoch[row]:  # it failed at once, and these are its first weights
             validation = _evaluate(for_one, X_val, TESTED)[:, 0]
-        test = _evaluate(for_one, X_test, TESTED)[:, 0].T.contiguous()
+        test = _evaluate(for_one, X_test, TESTED)[:, 0]
         return Outcome(
-            losses[run].predict(test).numpy(),
-            losses[run].probabilities(test).numpy(),
-            losses[run].predict(validation[:, :count].T.contiguous()).numpy(),
+            _read(losses[run].predict, test),
+            _read(losses[run].probabilities, test),
+            _read(losses[run].predict, validation[:, :count]),
             int(best_epoch[row]),
             epoch,
             failed,
@@ -262,6 +284,7 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
         if passes is None:  # at the start, and when runs have left
             passes = cache(partial(Pass, net, flat, gradient))
             current = _Losses([losses[i] for i in alive])
+            parts = cache(current.parts)
             first = len(X) * torch.arange(len(alive))[:, None]
             places = [(first + columns).flatten() for columns, _ in batches]
             sizes, places = [len(p) for p in places], torch.cat(places)
@@ -271,7 +294,8 @@ def _train(losses, seeds, data: Arrays, protocol: Protocol) -> Iterator[tuple[in
         for (columns, share), chosen, y_batch in zip(batches, rows, labels, strict=True):
             batch = passes(len(columns))
             torch.index_select(X, 0, chosen, out=batch.x.view(-1, net.features))
-            current.slopes(batch.forward(), y_batch, share, out=batch.slopes)
+            batch.forward()
+            _slopes(parts(batch), y_batch, share)
             batch.backward()
             torch._fused_adam_(  # the inner step of torch.optim.Adam, without its checks
                 [flat], [gradient], [means], [squares], [], [step.add_(1)],

@@ -157,6 +157,20 @@ def test_a_formula_of_ones_own_may_take_views(data):
     np.testing.assert_allclose(own.probabilities, known.probabilities, atol=1e-4)
 
 
+def test_a_formula_of_ones_own_may_take_gradients_inside(data):
+    class Own(OrdinalLoss):
+        def values(self, logits, target):
+            with torch.enable_grad():
+                z = logits.detach().requires_grad_()
+                (p,) = torch.autograd.grad(z.logsumexp(-1).sum(), z)
+            log_p_y = logits.gather(-1, target.unsqueeze(-1)).squeeze(-1) - logits.logsumexp(-1)
+            return p.sum(-1) - 1 - log_p_y
+
+    protocol = Protocol(epochs=5)
+    own, known = (train([(loss(K), 0)], data, protocol)[0] for loss in (Own, LOSSES["CE"]))
+    np.testing.assert_allclose(own.probabilities, known.probabilities, atol=1e-4)
+
+
 def test_mixed_heads_are_refused(data):
     jobs = [(LOSSES["CE"](num_classes=K), 0), (LOSSES["CORN"](num_classes=K), 0)]
     with pytest.raises(ValueError, match="same kind of head"):
