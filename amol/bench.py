@@ -74,17 +74,37 @@ def _timed(work: Callable, *arguments) -> tuple[object, float]:
     return done, time.process_time() - start
 
 
-def _peak_mb() -> float:
+def peak_mb(dataset: str, batch_size: int) -> float:
+    """Most memory that a new process holds while it trains one stack, its libraries included."""
+    code = f"from amol import bench; print(bench.first_stack_mb({dataset!r}, {batch_size}))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return float(subprocess.check_output([sys.executable, "-c", code], env=environment))
+
+
+def first_stack_mb(dataset: str, batch_size: int) -> float:
+    """Train the first stack of a case; the most that this process ever held."""
+    protocol, data, todo = _case(dataset, batch_size)
+    stack(todo[:CHUNK], data, protocol)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
-def compare(dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3, bar=None) -> dict:
+def _case(
+    dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3
+) -> tuple[Protocol, Arrays, list[Job]]:
+    protocol = Protocol(batch_size=batch_size, epochs=epochs, patience=epochs)
+    data = prepare(dataset, StudySettings().split_seed).arrays
+    return protocol, data, jobs(data.num_classes, seeds)
+
+
+def compare(
+    dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3, every: int = 1, bar=None
+) -> dict:
     """One row of the bench: every engine in turn on each stack's jobs, on one thread.
 
     What else a machine does changes its speed from one second to the next. So the stack is timed
-    anew before every single run of another engine, and ratios are of sums; the limit takes the
-    best rate seen.
+    anew before every single run of another engine, or every few, and ratios are of sums; the
+    limit takes the best rate seen.
 
     Returns
     -------
@@ -93,27 +113,24 @@ def compare(dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3, bar=
         and epoch; ``dataloader_ratio``, ``index_ratio`` and ``skorch_ratio``, each engine's time
         over the stack's; ``gemm_share``, the limit's time over the stack's; ``limit_ratio``, the
         ``DataLoader`` loop's time over the limit's; ``gemm_gflops``, the rate behind that limit;
-        ``peak_mb``, the most that the process ever held when the first stack was trained;
         ``difference``, the largest between test probabilities of the stack and of any other
         engine.
     """
-    protocol = Protocol(batch_size=batch_size, epochs=epochs, patience=epochs)
-    data = prepare(dataset, StudySettings().split_seed).arrays
-    todo = jobs(data.num_classes, seeds)
+    protocol, data, todo = _case(dataset, batch_size, seeds, epochs)
     chunks = [todo[i : i + CHUNK] for i in range(0, len(todo), CHUNK)]
     taken = {name: dict.fromkeys(["stack", "loop"], 0.0) for name in LOOPS}
     rates, difference = [], 0.0
     with one_thread():
         stack(chunks[0], data, protocol)
-        peak = _peak_mb()
         for loop in LOOPS.values():  # the first call of all pays for what is made once
             loop(chunks[0][0], data, replace(protocol, epochs=1))
         for chunk in chunks:
             for name, loop in LOOPS.items():
                 rates.append(gemm_rate())
                 for at, job in enumerate(chunk):
-                    ours, seconds = _timed(stack, chunk, data, protocol)
-                    taken[name]["stack"] += seconds / len(chunk)
+                    if at % every == 0:
+                        ours, seconds = _timed(stack, chunk, data, protocol)
+                        taken[name]["stack"] += seconds * len(chunk[at : at + every]) / len(chunk)
                     found, seconds = _timed(loop, job, data, protocol)
                     taken[name]["loop"] += seconds
                     difference = max(difference, float((found - ours[at]).abs().max()))
@@ -131,17 +148,17 @@ def compare(dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3, bar=
         "gemm_share": limit / mean,
         "limit_ratio": taken["dataloader"]["loop"] / limit,
         "gemm_gflops": max(rates) / 1e9,
-        "peak_mb": peak,
         "difference": difference,
     }
 
 
 def engines(repeats: int = 2) -> pd.DataFrame:
-    """`compare` for each data set and batch size, all of them ``repeats`` times, a row each."""
+    """`compare` and `peak_mb` for each data set and batch size, ``repeats`` times, a row each."""
     cases = [(dataset, size) for size in BATCH_SIZES for dataset in DATASETS] * repeats
     total = len(cases) * len(LOOPS) * 5 * len(PAPER_METHODS)
     with tqdm(total=total, unit="run", disable=not sys.stderr.isatty()) as bar:
-        return pd.DataFrame([compare(dataset, size, bar=bar) for dataset, size in cases])
+        rows = [compare(*case, bar=bar) | {"peak_mb": peak_mb(*case)} for case in cases]
+    return pd.DataFrame(rows)
 
 
 def span(

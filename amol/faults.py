@@ -133,7 +133,7 @@ def _data_changed(home: Home):
     file, whole = copy / "winequality-red.csv", (copy / "winequality-red.csv").read_bytes()
 
     def change():
-        plan.prepare.cache_clear(), plan.named_dataset.cache_clear()
+        plan.forget()
         datasets.DATA = copy
 
     child = home.fork(change=change)
@@ -151,7 +151,7 @@ def _nan(home: Home):
         values = torch.nn.functional.cross_entropy(logits, target, reduction="none")
         return values * (float("nan") if len(calls) > 6 else 1)
 
-    plan.code_of.cache_clear()
+    plan.forget()
     mixed = (*STUDY, "1", "--workers", "1", "--methods", "CE,breaks,AMOL")
     home.finish(*mixed)
     LOSSES.pop("breaks")

@@ -44,6 +44,12 @@ def prepare(
     return Prepared(arrays, data.y[test], sha.hexdigest())
 
 
+def forget() -> None:
+    """Know nothing of data files and losses, as a new process does."""
+    for kept in (prepare, named_dataset, code_of):
+        kept.cache_clear()
+
+
 @dataclass(frozen=True)
 class Run:
     """One cell of the grid with one seed."""

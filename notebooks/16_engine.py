@@ -17,7 +17,8 @@
 # spends most of its time on anything but arithmetic. Here ten networks take each step together:
 # a *stack* whose products of matrices are batched, with one call of Adam for all. Gradients are
 # written out by hand, those of the paper's losses too; other losses, and those with class weights,
-# are left to autograd. The tests compare them. Every run keeps its own loss, random generator,
+# are left to autograd. The tests compare them. All else runs in PyTorch's inference mode, which
+# spares each call the bookkeeping of gradients. Every run keeps its own loss, random generator,
 # batch order, early stop and best weights, and leaves the stack when it is done.
 #
 # That must not change what comes out. A run gives the same bits alone, in any stack, with any
@@ -113,7 +114,9 @@ shown = pd.DataFrame({
 caption = "Processor time of the stack a network and epoch, and the others' times over it: least "
 caption += "and most of two runs. The share is the limit's time over the stack's; the column after "
 caption += "it, the `DataLoader` loop's time over the limit's: the largest ratio that any engine "
-caption += "could reach."
+caption += (
+    "could reach. The memory is the most that a process of its own holds that trains a stack."
+)
 glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
 
 # %% [markdown]
@@ -184,7 +187,7 @@ glue("tab-scaling", tables.publish("tab-scaling", caption, shown, scaling))
 # every engine must end with the same networks, or this page fails.
 
 # %% tags=["remove-output"]
-live = bench.compare(sample, Protocol.batch_size, seeds=1, epochs=epochs)
+live = bench.compare(sample, Protocol.batch_size, seeds=1, epochs=epochs, every=bench.CHUNK)
 if live["difference"] > 1e-3:
     raise ValueError(f"the engines differ by {live['difference']:.2g} in a probability")
 shown = pd.DataFrame({

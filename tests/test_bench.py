@@ -30,11 +30,33 @@ def test_operations_are_those_of_the_products():
 def test_a_comparison_has_every_figure():
     row = bench.compare("Wine Red", 256, seeds=1, epochs=1)
     assert row["runs"] == 8 and row["difference"] < 1e-4
-    for name in ("dataloader_ratio", "index_ratio", "skorch_ratio", "gemm_share", "peak_mb"):
+    for name in ("dataloader_ratio", "index_ratio", "skorch_ratio", "gemm_share"):
         assert row[name] > 0
     operations = bench.operations(bench.prepare("Wine Red", 42).arrays, Protocol())
     limit_ms = operations / row["gemm_gflops"] / 1e6
     assert row["gemm_share"] == pytest.approx(limit_ms / row["stack_ms"])
+
+
+def test_memory_is_that_of_a_process_of_its_own():
+    held = [bench.peak_mb("Abalone", size) for size in (64, 4096)]
+    activations = 4 * 10 * 128 * 2496 * 3 / 2**20  # float32, ten networks of two layers, one spare
+    assert held[0] > 100 and held[1] - held[0] == pytest.approx(activations, rel=0.5)
+
+
+def test_a_stack_timed_less_often_counts_for_as_many_runs(monkeypatch):
+    calls = []
+
+    def timed(work, *arguments):
+        calls.append(work)
+        return work(*arguments), {bench.stack: 8.0, bench.torch.mm: 1.0}.get(work, 2.0)
+
+    monkeypatch.setattr(bench, "_timed", timed)
+    for every, times in ((1, 24), (3, 9), (10, 3)):
+        calls.clear()
+        row = bench.compare("Wine Red", 256, seeds=1, epochs=1, every=every)
+        assert calls.count(bench.stack) == times
+        # eight runs as one stack take 8 s, each alone 2 s
+        assert row["dataloader_ratio"] == row["skorch_ratio"] == pytest.approx(2)
 
 
 def test_an_aim_is_reached_where_every_repeat_reaches_it():
