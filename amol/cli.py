@@ -1,6 +1,7 @@
 """Command line of the companion: ``amol build | pdf | run | study | check | bench | fork``."""
 
 import argparse
+import gc
 import logging
 import re
 import signal
@@ -34,6 +35,8 @@ def main(argv: list[str] | None = None) -> int:
         return 130
     except (StudyError, OSError) as error:
         raise _fail(error) from None
+    finally:
+        gc.freeze()  # or Python searches all for garbage once more, a second, before it ends
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -108,6 +111,7 @@ def _build(arguments: argparse.Namespace) -> None:
     stale = stale_notebooks()
     if stale:
         warm()  # first of all, since it takes seconds beside the study's
+    gc.disable()  # nothing is garbage while modules are loaded, and searching takes a second
 
     import amol.choices  # noqa: F401  (registers the losses of the alternatives)
     from amol.errors import NotebookError
@@ -115,6 +119,7 @@ def _build(arguments: argparse.Namespace) -> None:
     from amol.paths import build_dir
     from amol.study import StudySettings, run_studies
 
+    gc.enable()
     print("study: the default grid and its controls", flush=True)
     grid = [
         StudySettings(),

@@ -32,7 +32,8 @@ def save(label: str, figure: Figure, data: pd.DataFrame) -> SVG:
     folder.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
         figure.savefig(folder / f"{label}.svg", metadata={"Date": None})
-        figure.set_layout_engine("none")  # it is laid out now
+        with mpl.rc_context({"figure.constrained_layout.use": False}):
+            figure.set_layout_engine(None)  # it is laid out now, and so drawn once and not twice
         figure.savefig(folder / f"{label}.pdf", metadata={"CreationDate": None})
     data.to_csv(folder / f"{label}.csv", index=False)
     return SVG(filename=str(folder / f"{label}.svg"))

@@ -79,19 +79,18 @@ def plan(settings: StudySettings) -> list[Run]:
         own = settings.own.get(dataset)
         digest = prepare(dataset, settings.split_seed, settings.split_order, own).digest
         for method in settings.methods:
+            described = {
+                "dataset": dataset,
+                "digest": digest,
+                "split_seed": settings.split_seed,
+                "method": method,
+                "parameters": settings.parameters(method),
+                "protocol": asdict(settings.protocol),
+                "loss": code[method],
+                "engine": engine,
+                "torch": torch.__version__.partition("+")[0],
+            }
             for seed in settings.seeds:
-                described = {
-                    "dataset": dataset,
-                    "digest": digest,
-                    "split_seed": settings.split_seed,
-                    "method": method,
-                    "parameters": settings.parameters(method),
-                    "seed": seed,
-                    "protocol": asdict(settings.protocol),
-                    "loss": code[method],
-                    "engine": engine,
-                    "torch": torch.__version__.partition("+")[0],
-                }
-                text = json.dumps(described, sort_keys=True)
+                text = json.dumps(described | {"seed": seed}, sort_keys=True)
                 runs.append(Run(settings, dataset, method, seed, text))
     return runs

@@ -1,31 +1,46 @@
-"""What the server of a build's kernels holds: libraries loaded, and our own code's fingerprints.
+"""What the server of a build's kernels holds, so that no page has to load or make it.
 
 Nothing in it may change what another module gives, as a registration of losses would.
 """
 
-import altair  # noqa: F401
-import ipykernel.debugger
-import ipykernel.kernelapp  # noqa: F401
-import matplotlib.backends.backend_pdf
-import matplotlib.backends.backend_svg
-import matplotlib.pyplot  # noqa: F401
-import myst_nb.ext.glue  # noqa: F401
-import pandas.io.formats.csvs
-import pandas.io.formats.html  # noqa: F401
-import scipy.stats  # noqa: F401
-import tabulate  # noqa: F401
-import torch._dynamo  # noqa: F401
+import gc
+from importlib import import_module
 
-import amol.execution
-import amol.figures
-import amol.kernels
-import amol.tables  # noqa: F401
-from amol.datasets import standardize
-from amol.losses import LOSSES
-from amol.plan import code_of
-from amol.study import run_studies  # noqa: F401
-from amol.training import train_stack
+LIBRARIES = (
+    "altair",
+    "ipykernel.debugger",
+    "ipykernel.kernelapp",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.pyplot",
+    "myst_nb.ext.glue",
+    "pandas.io.formats.csvs",
+    "pandas.io.formats.html",
+    "scipy.stats",
+    "tabulate",
+    "torch._dynamo",
+)
+OURS = ("execution", "figures", "kernels", "study", "tables")
 
-code_of(train_stack, standardize)
-for loss in LOSSES.values():
-    code_of(loss)
+
+def _make_once() -> None:
+    """What each page would make anew: the code that checks a notebook, our code's fingerprints."""
+    import nbformat
+
+    from amol.datasets import standardize
+    from amol.losses import LOSSES
+    from amol.plan import code_of
+    from amol.training import train_stack
+
+    nbformat.validate(nbformat.v4.new_notebook())
+    code_of(train_stack, standardize)
+    for loss in LOSSES.values():
+        code_of(loss)
+
+
+gc.disable()  # nothing is garbage yet, and the search for it takes a fifth of the time
+for name in (*LIBRARIES, *(f"amol.{module}" for module in OURS)):
+    import_module(name)
+_make_once()
+gc.freeze()  # it stays, so nobody forked from here need search it either
+gc.enable()

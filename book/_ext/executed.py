@@ -5,6 +5,7 @@ to committed files. While Sphinx reads a notebook, the outputs of its executed c
 """
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
+from pybtex.plugin import find_plugin, register_plugin
 from sphinx.domains.std import StandardDomain
 from sphinx.util import logging
 
@@ -123,7 +125,7 @@ def rerun_note(notebook: Path) -> dict | None:
         *rows,
         ":::",
     ]
-    return {"cell_type": "markdown", "metadata": {}, "source": "\n".join(text)}
+    return {"cell_type": "markdown", "id": "rerun", "metadata": {}, "source": "\n".join(text)}
 
 
 def read_source(app, docname: str, content: list[str]) -> None:
@@ -233,10 +235,29 @@ def finish(app, exception) -> None:
                 )
 
 
+def share_work(app) -> None:
+    """Read and write pages in a process a core, which Jupyter Book has no option for.
+
+    All extensions have to allow it; two that act on no page of this book don't say.
+    """
+    for name in ("sphinx_jupyterbook_latex", "sphinx_multitoc_numbering"):
+        app.extensions[name].parallel_read_safe = True
+    if all(e.parallel_read_safe and e.parallel_write_safe for e in app.extensions.values()):
+        app.parallel = os.cpu_count() or 1
+
+
+def keep_citation_backends() -> None:
+    """Register what writes citations, or every installed package is searched for it at each."""
+    for name in ("docutils", "plaintext"):
+        register_plugin("pybtex.backends", name, find_plugin("pybtex.backends", name), force=True)
+
+
 def setup(app):
+    keep_citation_backends()
     app.add_domain(References, override=True)
     app.add_js_file(None, body=PLAIN_SEARCH)
     app.connect("config-inited", set_repository, priority=10)
+    app.connect("builder-inited", share_work)
     app.connect("source-read", read_source)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
