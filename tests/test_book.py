@@ -112,6 +112,27 @@ def test_broken_references_fail_the_build_and_are_all_named(built):
 
 
 @pytest.mark.slow
+def test_pages_read_side_by_side_are_checked_too(built):
+    pages = {name: built.root / "book" / f"{name}.md" for name in map("page{}".format, range(8))}
+    contents, config = built.root / "_toc.yml", built.root / "_config.yml"
+    listed = "".join(f"  - file: book/{name}\n" for name in pages)
+    contents.write_text(contents.read_text() + listed)
+    for name, page in pages.items():
+        page.write_text(f"# Title\n\n{{ref}}`missing-{name}`\n")
+    done = built.build()
+    assert done.returncode != 0
+    assert all(f"missing-{name}" in done.stderr for name in pages)
+
+    for page in pages.values():
+        page.write_text("# Title\n")
+    (built.root / "silent.py").write_text("def setup(app):\n    pass\n")  # not whether it may
+    extension = "  local_extensions:\n"
+    config.write_text(config.read_text().replace(extension, f"{extension}    silent: .\n"))
+    done = built.build()
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
 def test_rendering_refuses_copies_that_are_missing_or_of_other_code(built):
     (built.root / "build/executed/notebooks/01_first.ipynb").unlink()
     built.write("02_second", SECOND.replace("second", "other"))
