@@ -22,6 +22,7 @@ from amol.repository import repository
 
 logger = logging.getLogger(__name__)
 
+IDLE = {"sphinx_jupyterbook_latex", "sphinx_multitoc_numbering"}
 HIDING = {"remove-cell", "remove-input", "hide-cell", "show-input"}
 UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
 
@@ -240,7 +241,7 @@ def share_work(app) -> None:
 
     All extensions have to allow it; two that act on no page of this book don't say.
     """
-    for name in ("sphinx_jupyterbook_latex", "sphinx_multitoc_numbering"):
+    for name in app.extensions.keys() & IDLE:
         app.extensions[name].parallel_read_safe = True
     if all(e.parallel_read_safe and e.parallel_write_safe for e in app.extensions.values()):
         app.parallel = os.cpu_count() or 1
