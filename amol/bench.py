@@ -8,8 +8,6 @@ are the limit that none can pass.
 
 import json
 import os
-import re
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -75,22 +73,32 @@ def _timed(work: Callable, *arguments) -> tuple[object, float]:
     return done, time.process_time() - start
 
 
+def _watched(command: Sequence[str], **environment: str) -> tuple[float, float]:
+    """Seconds by the clock that a command takes, and the most MB its processes hold together."""
+    variables = os.environ | {"PYTHONPATH": str(ROOT)} | environment
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    start, peak = time.perf_counter(), 0
+    process = psutil.Popen([sys.executable, *command], env=variables, **quiet)
+    while process.poll() is None:
+        with suppress(psutil.NoSuchProcess):
+            family = [process, *process.children(recursive=True)]
+            peak = max(peak, sum(member.memory_info().rss for member in family))
+        time.sleep(0.1)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
+    return time.perf_counter() - start, peak / 2**20
+
+
 def peak_mb(dataset: str, batch_size: int) -> float:
     """Most memory that a new process holds while it trains one stack, its libraries included."""
-    code = f"from amol import bench; print(bench.first_stack_mb({dataset!r}, {batch_size}))"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return float(subprocess.check_output([sys.executable, "-c", code], env=environment))
+    code = f"from amol import bench; bench.first_stack({dataset!r}, {batch_size})"
+    return _watched(["-c", code])[1]
 
 
-def first_stack_mb(dataset: str, batch_size: int) -> float:
-    """Train the first stack of a case; the most that this process ever held."""
+def first_stack(dataset: str, batch_size: int) -> None:
+    """Train the first stack of a case and no more."""
     protocol, data, todo = _case(dataset, batch_size)
     stack(todo[:CHUNK], data, protocol)
-    if sys.platform != "linux":
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    # what `getrusage` tells on Linux is at least what the process that started this one held
-    status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 2**10
 
 
 def _case(
@@ -131,13 +139,14 @@ def compare(
         for chunk in chunks:
             for name, loop in LOOPS.items():
                 rates.append(gemm_rate())
-                for at, job in enumerate(chunk):
-                    if at % every == 0:
-                        ours, seconds = _timed(stack, chunk, data, protocol)
-                        taken[name]["stack"] += seconds * len(chunk[at : at + every]) / len(chunk)
-                    found, seconds = _timed(loop, job, data, protocol)
-                    taken[name]["loop"] += seconds
-                    difference = max(difference, float((found - ours[at]).abs().max()))
+                for start in range(0, len(chunk), every):
+                    few = slice(start, start + every)
+                    ours, seconds = _timed(stack, chunk, data, protocol)
+                    taken[name]["stack"] += seconds * len(chunk[few]) / len(chunk)
+                    for job, expected in zip(chunk[few], ours[few], strict=True):
+                        found, seconds = _timed(loop, job, data, protocol)
+                        taken[name]["loop"] += seconds
+                        difference = max(difference, float((found - expected).abs().max()))
                 if bar is not None:
                     bar.update(len(chunk))
     mean = sum(spent["stack"] for spent in taken.values()) / len(LOOPS)
@@ -191,25 +200,14 @@ def study(*options: str, workers: int = 2) -> tuple[dict, pd.Series]:
     Series
         Epochs trained on each data set, over all its runs.
     """
-    command = [sys.executable, "-m", "amol", "study", "--workers", str(workers), *options]
+    command = ["-m", "amol", "study", "--workers", str(workers), *options]
     with tempfile.TemporaryDirectory(prefix="amol-bench-") as home:
-        environment = os.environ | {"AMOL_HOME": home, "PYTHONPATH": str(ROOT)}
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        start, peak = time.perf_counter(), 0
-        process = psutil.Popen(command, env=environment, **quiet)
-        while process.poll() is None:
-            with suppress(psutil.NoSuchProcess):
-                family = [process, *process.children(recursive=True)]
-                peak = max(peak, sum(member.memory_info().rss for member in family))
-            time.sleep(0.1)
-        seconds = time.perf_counter() - start
-        if process.returncode:
-            raise RuntimeError(f"{' '.join(command[2:])} ended with {process.returncode}")
+        seconds, peak = _watched(command, AMOL_HOME=home)
         with closing(sqlite3.connect(Path(home) / "build" / "runs.sqlite")) as store:
             query = "SELECT json_extract(described, '$.dataset') AS dataset, epochs FROM runs"
             runs = pd.read_sql_query(query, store)
     epochs = runs.groupby("dataset")["epochs"].sum()
-    return {"runs": len(runs), "seconds": seconds, "peak_mb": peak / 2**20}, epochs
+    return {"runs": len(runs), "seconds": seconds, "peak_mb": peak}, epochs
 
 
 def whole_study(epochs: int = 2) -> dict:
@@ -219,14 +217,11 @@ def whole_study(epochs: int = 2) -> dict:
     multiplied by the epochs that the study took.
     """
     ours, trained = study()
-    protocol = Protocol(epochs=epochs, patience=epochs)
     seconds = 0.0
     with joblib.Parallel(n_jobs=2) as pool:
         for dataset, total in trained.items():
-            data = prepare(dataset, StudySettings().split_seed).arrays
-            tasks = [
-                joblib.delayed(dataloader_loop)(j, data, protocol) for j in jobs(data.num_classes)
-            ]
+            protocol, data, todo = _case(dataset, Protocol.batch_size, epochs=epochs)
+            tasks = [joblib.delayed(dataloader_loop)(job, data, protocol) for job in todo]
             start = time.perf_counter()
             pool(tasks)
             seconds += (time.perf_counter() - start) / len(tasks) / epochs * total

@@ -114,9 +114,7 @@ shown = pd.DataFrame({
 caption = "Processor time of the stack a network and epoch, and the others' times over it: least "
 caption += "and most of two runs. The share is the limit's time over the stack's; the column after "
 caption += "it, the `DataLoader` loop's time over the limit's: the largest ratio that any engine "
-caption += (
-    "could reach. The memory is the most that a process of its own holds that trains a stack."
-)
+caption += "could reach. The memory is that of a process that trains one stack and no more."
 glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
 
 # %% [markdown]
