@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
 
@@ -154,8 +155,67 @@ def list_executions(training: float) -> None:
     (build_dir() / "results" / "executions.md").write_text("\n".join([*head, *rows, ""]))
 
 
-def render_book() -> Path:
+class Renderer:
+    """Jupyter Book, rendering into a folder of its own.
+
+    It loads at once what it needs, which takes seconds, and begins with the pages when told to.
+    It ends with its block; one that waits, with this process.
+    """
+
+    def __init__(self):
+        build_dir().mkdir(exist_ok=True)
+        self.set_up_as = _set_up()
+        self._folder = tempfile.TemporaryDirectory(dir=build_dir(), prefix="render-")
+        # a process this short needs no search for cycles, which takes a quarter of its time
+        command = "import gc; gc.disable(); from jupyter_book.cli.main import main; main()"
+        options = ["-W", "-n", "--keep-going", "--all", "--path-output", self._folder.name]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", command, "build", str(ROOT), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", "AMOL_PAGES": "on stdin"},
+        )
+
+    def __enter__(self) -> "Renderer":
+        return self
+
+    def __exit__(self, *_) -> None:
+        with self._folder, self._process:
+            self._process.kill()
+
+    def render(self) -> Path:
+        """The finished site's folder, which goes with the block.
+
+        Raises
+        ------
+        RuntimeError
+            Holds Jupyter Book's warnings and errors.
+        """
+        told = self._process.communicate("begin\n")[0]
+        if self._process.returncode:
+            lines = re.sub(r"\x1b\[[\d;]*m", "", told).splitlines()
+            faults = [line for line in lines if re.search("WARNING|ERROR|rror:", line)]
+            faults = "\n".join(faults or lines[-20:])
+            raise RuntimeError(f"the book has faults; the last good one is kept\n{faults}")
+        return Path(self._folder.name, "_build", "html")
+
+
+def _set_up() -> str:
+    """Digest of what rendering rests on besides the notebooks and their results."""
+    versions = [version(name) for name in RENDERERS]
+    files = [ROOT / "_config.yml", ROOT / "_toc.yml", ROOT / "book"]
+    return _digest(*files, *repository(ROOT), *versions)
+
+
+def render_book(renderer: Renderer | None = None) -> Path:
     """Render the book from an empty folder; the last good one stays until this one is good.
+
+    Parameters
+    ----------
+    renderer : Renderer, optional
+        One that got ready meanwhile; what it rests on may have changed since, then it is left.
 
     Returns
     -------
@@ -168,37 +228,34 @@ def render_book() -> Path:
         Holds Jupyter Book's warnings and errors.
     """
     site, mark = ROOT / "_build" / "html", build_dir() / "rendered.key"
-    notebooks = book_notebooks()
-    inputs = [ROOT / "_config.yml", ROOT / "_toc.yml", ROOT / "book", *notebooks]
-    inputs += [build_dir() / "executed", build_dir() / "results"]
-    versions = [version(name) for name in RENDERERS]
-    key = _digest(*inputs, *repository(ROOT), *versions)
+    set_up = _set_up()
+    key = _digest(set_up, *book_notebooks(), build_dir() / "executed", build_dir() / "results")
     page = site / "index.html"
     if page.exists() and mark.exists() and mark.read_text() == key:
         print("book: unchanged")
         return page
     print("book: rendering", flush=True)
-    build_dir().mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=build_dir(), prefix="render-") as scratch:
-        # a process this short needs no search for cycles, which takes a quarter of its time
-        command = "import gc; gc.disable(); from jupyter_book.cli.main import main; main()"
-        options = ["-W", "-n", "--keep-going", "--all", "--path-output", scratch]
-        done = subprocess.run(
-            [sys.executable, "-c", command, "build", str(ROOT), *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        )
-        if done.returncode:
-            lines = re.sub(r"\x1b\[[\d;]*m", "", done.stdout).splitlines()
-            told = [line for line in lines if re.search("WARNING|ERROR|rror:", line)] or lines[-20:]
-            raise RuntimeError("the book has faults; the last good one is kept\n" + "\n".join(told))
+    ready = renderer is not None and renderer.set_up_as == set_up
+    with nullcontext(renderer) if ready else Renderer() as chosen:
+        made = chosen.render()
         mark.unlink(missing_ok=True)
-        old = Path(scratch, "old")
         site.parent.mkdir(exist_ok=True)
         if site.exists():
-            site.rename(old)
-        shutil.move(Path(scratch, "_build", "html"), site)
+            site.rename(made.with_name("old"))
+        shutil.move(made, site)
     mark.write_text(key)
     return page
+
+
+def make_book(stale: list[tuple[Path, Path, str]], workers: int, training: float) -> Path:
+    """Execute what is stale while Jupyter Book gets ready, and render; parameters as above.
+
+    Returns
+    -------
+    Path
+        The first page.
+    """
+    with Renderer() if stale else nullcontext() as renderer:
+        execute_book(stale, workers)
+        list_executions(training)
+        return render_book(renderer)

@@ -105,10 +105,10 @@ def _fail(error: Exception) -> SystemExit:
 
 
 def _build(arguments: argparse.Namespace) -> None:
-    from amol.book import execute_book, list_executions, render_book, stale_notebooks
+    from amol import book
     from amol.kernels import warm
 
-    stale = stale_notebooks()
+    stale = book.stale_notebooks()
     if stale:
         warm()  # first of all, since it takes seconds beside the study's
     gc.disable()  # nothing is garbage while modules are loaded, and searching takes a second
@@ -135,9 +135,7 @@ def _build(arguments: argparse.Namespace) -> None:
     runs.to_csv(results / "runs.csv", index=False)
     ledger(runs).to_csv(results / "ledger.csv", index=False)
     try:
-        execute_book(stale, arguments.workers)
-        list_executions(runs.attrs["seconds"])
-        page = render_book()
+        page = book.make_book(stale, arguments.workers, runs.attrs["seconds"])
     except (NotebookError, RuntimeError) as error:
         raise _fail(error) from None
     print(f"open {page}")

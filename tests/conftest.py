@@ -70,9 +70,8 @@ parts:
   - file: book/rerun
 """
 BUILD = """
-from amol.book import execute_book, render_book, stale_notebooks
-execute_book(stale_notebooks())
-render_book()
+from amol.book import make_book, stale_notebooks
+make_book(stale_notebooks(), workers=2, training=0)
 """
 
 

@@ -29,6 +29,15 @@ def wait_until(holds, seconds=60):
         time.sleep(0.2)
 
 
+def lives(process):
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def renderers(process):
+    family = psutil.Process(process.pid).children()
+    return [child for child in family if "jupyter_book" in " ".join(child.cmdline())]
+
+
 @pytest.mark.slow
 def test_the_page_shows_the_executed_notebook(original):
     page = original.page("notebooks/01_first")
@@ -89,11 +98,35 @@ def test_stopping_ends_the_kernels_and_keeps_what_was_done(built):
     process = built.start()
     wait_until(lambda: report.exists() and report.read_text())
     kernel = psutil.Process(int(report.read_text()))
+    found = renderers(process)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) != 0
-    wait_until(lambda: not kernel.is_running() or kernel.status() == psutil.STATUS_ZOMBIE)
+    wait_until(lambda: not any(map(lives, [kernel, *found])))
+    assert len(found) == 1 and not [*(built.root / "build").glob("render-*")]
     assert (built.root / "build/executed/notebooks/01_first.key").exists()
     assert "Table 1" in built.page("notebooks/01_first")
+
+
+@pytest.mark.slow
+def test_a_renderer_goes_with_a_caller_that_is_killed(built):
+    built.write("02_second", SECOND.replace('print("second")', "import time\ntime.sleep(5)"))
+    process = built.start()
+    found = []
+    wait_until(lambda: found.extend(renderers(process)) or found)
+    process.kill()
+    wait_until(lambda: not lives(found[0]))
+
+
+@pytest.mark.slow
+def test_what_changes_while_pages_are_executed_is_shown(built):
+    config = built.root / "_config.yml"
+    title = config.read_text().splitlines()[1]
+    rename = f"path.write_text(path.read_text().replace({title!r}, 'title: Another name'))"
+    code = f"import pathlib\npath = pathlib.Path({str(config)!r})\n{rename}"
+    built.write("02_second", SECOND.replace('print("second")', code))
+    done = built.build()
+    assert done.returncode == 0, done.stderr
+    assert "Another name" in built.page("notebooks/01_first")
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -237,14 +238,21 @@ def finish(app, exception) -> None:
 
 
 def share_work(app) -> None:
-    """Read and write pages in a process a core, which Jupyter Book has no option for.
+    """Read and write pages in processes side by side, which Jupyter Book has no option for.
 
-    All extensions have to allow it; two that act on no page of this book don't say.
+    Two a core, so that some pages are prepared while others are written. All extensions have to
+    allow it; two that act on no page of this book don't say.
     """
     for name in app.extensions.keys() & IDLE:
         app.extensions[name].parallel_read_safe = True
     if all(e.parallel_read_safe and e.parallel_write_safe for e in app.extensions.values()):
-        app.parallel = os.cpu_count() or 1
+        app.parallel = 2 * (os.cpu_count() or 1)
+
+
+def wait_for_pages(app) -> None:
+    """Where the caller still executes pages, go on when it says so, or end when it is gone."""
+    if "AMOL_PAGES" in os.environ and not sys.stdin.readline():
+        sys.exit("nobody asks for the pages")
 
 
 def keep_citation_backends() -> None:
@@ -259,6 +267,7 @@ def setup(app):
     app.add_js_file(None, body=PLAIN_SEARCH)
     app.connect("config-inited", set_repository, priority=10)
     app.connect("builder-inited", share_work)
+    app.connect("builder-inited", wait_for_pages, priority=1000)  # when all else is ready
     app.connect("source-read", read_source)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
