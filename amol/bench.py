@@ -60,7 +60,7 @@ def operations(data: Arrays, protocol: Protocol) -> int:
     return 2 * (train * (3 * sum(sizes) - sizes[0]) + validation * sum(sizes))
 
 
-def gemm_rate(size: int = 512, repeats: int = 40) -> float:
+def gemm_rate(size: int = 512, repeats: int = 5) -> float:
     """Floating-point operations a second of a square float32 product on one thread; the best."""
     a, b = torch.randn(2, size, size)
     return 2 * size**3 / min(_timed(torch.mm, a, b)[1] for _ in range(repeats))
@@ -115,22 +115,24 @@ def compare(
     """One row of the bench: every engine in turn on each stack's jobs, on one thread.
 
     What else a machine does changes its speed from one second to the next. So the stack is timed
-    anew before every single run of another engine, or every few, and ratios are of sums; the
-    limit takes the best rate seen.
+    anew before every single run of another engine, or every few, and ratios are of sums. So is the
+    rate of a large product, right before each stack; the limit takes the best one of all.
 
     Returns
     -------
     dict
         ``dataset``, ``batch_size``, ``runs``, ``epochs``; ``stack_ms``, processor time a network
         and epoch; ``dataloader_ratio``, ``index_ratio`` and ``skorch_ratio``, each engine's time
-        over the stack's; ``gemm_share``, the limit's time over the stack's; ``limit_ratio``, the
-        ``DataLoader`` loop's time over the limit's; ``gemm_gflops``, the rate behind that limit;
-        ``difference``, the largest between test probabilities of the stack and of any other
-        engine.
+        over the stack's; ``gemm_share``, the limit's time over the stack's;
+        ``gemm_share_beside``, the same by the rate right before each stack instead of the best;
+        ``limit_ratio``, the ``DataLoader`` loop's time over the limit's; ``gemm_gflops``, the rate
+        behind that limit; ``difference``, the largest between test probabilities of the stack
+        and of any other engine.
     """
     protocol, data, todo = _case(dataset, batch_size, seeds, epochs)
     chunks = [todo[i : i + CHUNK] for i in range(0, len(todo), CHUNK)]
-    taken = {name: dict.fromkeys(["stack", "loop"], 0.0) for name in LOOPS}
+    taken = {name: dict.fromkeys(["stack", "loop", "limit"], 0.0) for name in LOOPS}
+    work = epochs * operations(data, protocol)  # of a run
     rates, difference = [], 0.0
     with one_thread():
         stack(chunks[0], data, protocol)
@@ -138,19 +140,20 @@ def compare(
             loop(chunks[0][0], data, replace(protocol, epochs=1))
         for chunk in chunks:
             for name, loop in LOOPS.items():
-                rates.append(gemm_rate())
                 for start in range(0, len(chunk), every):
                     few = slice(start, start + every)
+                    rates.append(gemm_rate())
                     ours, seconds = _timed(stack, chunk, data, protocol)
                     taken[name]["stack"] += seconds * len(chunk[few]) / len(chunk)
+                    taken[name]["limit"] += work * len(chunk[few]) / rates[-1]
                     for job, expected in zip(chunk[few], ours[few], strict=True):
                         found, seconds = _timed(loop, job, data, protocol)
                         taken[name]["loop"] += seconds
                         difference = max(difference, float((found - expected).abs().max()))
                 if bar is not None:
                     bar.update(len(chunk))
-    mean = sum(spent["stack"] for spent in taken.values()) / len(LOOPS)
-    limit = len(todo) * epochs * operations(data, protocol) / max(rates)
+    total, beside = (sum(spent[what] for spent in taken.values()) for what in ("stack", "limit"))
+    mean, limit = total / len(LOOPS), len(todo) * work / max(rates)
     return {
         "dataset": dataset,
         "batch_size": batch_size,
@@ -159,6 +162,7 @@ def compare(
         "stack_ms": 1e3 * mean / len(todo) / epochs,
         **{f"{name}_ratio": spent["loop"] / spent["stack"] for name, spent in taken.items()},
         "gemm_share": limit / mean,
+        "gemm_share_beside": beside / total,
         "limit_ratio": taken["dataloader"]["loop"] / limit,
         "gemm_gflops": max(rates) / 1e9,
         "difference": difference,

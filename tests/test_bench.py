@@ -30,7 +30,7 @@ def test_operations_are_those_of_the_products():
 def test_a_comparison_has_every_figure():
     row = bench.compare("Wine Red", 256, seeds=1, epochs=1)
     assert row["runs"] == 8 and row["difference"] < 1e-4
-    for name in ("dataloader_ratio", "index_ratio", "skorch_ratio", "gemm_share"):
+    for name in ("dataloader_ratio", "index_ratio", "skorch_ratio", "gemm_share_beside"):
         assert row[name] > 0
     operations = bench.operations(bench.prepare("Wine Red", 42).arrays, Protocol())
     limit_ms = operations / row["gemm_gflops"] / 1e6
@@ -60,6 +60,22 @@ def test_a_stack_timed_less_often_counts_for_as_many_runs(monkeypatch):
         assert calls.count(bench.stack) == times
         # eight runs as one stack take 8 s, each alone 2 s
         assert row["dataloader_ratio"] == row["skorch_ratio"] == pytest.approx(2)
+
+
+def test_the_share_of_the_limit_is_that_of_the_best_rate_and_of_each_moment(monkeypatch):
+    stacks = []
+
+    def timed(work, *arguments):
+        if work is bench.torch.mm:
+            return None, 1.0 if len(stacks) % 2 else 3.0  # every other moment is a slow one
+        stacks.extend([work] if work is bench.stack else [])
+        return work(*arguments), 8.0
+
+    monkeypatch.setattr(bench, "_timed", timed)
+    row = bench.compare("Wine Red", 256, seeds=1, epochs=1)
+    work = bench.operations(bench.prepare("Wine Red", 42).arrays, Protocol())
+    assert row["gemm_share"] == pytest.approx(work / (2 * 512**3) / 1.0)  # eight runs in 8 s
+    assert row["gemm_share_beside"] == pytest.approx(work / (2 * 512**3) / 0.5)
 
 
 def test_an_aim_is_reached_where_every_repeat_reaches_it():
