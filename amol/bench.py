@@ -178,13 +178,11 @@ def engines(repeats: int = 2) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def span(
-    rows: pd.DataFrame, name: str, digits: int = 1, unit: str = "×", factor: int = 1
-) -> pd.Series:
-    """Least and most of a figure in each case of `engines`, such as "9.7–10.1×"."""
+def span(rows: pd.DataFrame, name: str, digits: int = 1, factor: int = 1) -> pd.Series:
+    """Least and most of a figure in each case of `engines`, such as "9.7–10.1"."""
     ends = factor * rows.groupby(CASE, sort=False)[name].agg(["min", "max"])
     texts = ends.map(f"{{:.{digits}f}}".format)
-    return texts.agg(lambda row: "–".join(dict.fromkeys(row)) + unit, axis=1)
+    return texts.agg(lambda row: "–".join(dict.fromkeys(row)), axis=1)
 
 
 def verdicts(rows: pd.DataFrame) -> dict[str, str]:

@@ -105,22 +105,20 @@ for name, value in study.items():
 
 # %% tags=["remove-output"]
 shown = pd.DataFrame({
-    "Stack, ms": bench.span(engines, "stack_ms", unit=""),
+    "Stack, ms": bench.span(engines, "stack_ms"),
     "DataLoader": bench.span(engines, "dataloader_ratio"),
     "Index": bench.span(engines, "index_ratio"),
     "skorch": bench.span(engines, "skorch_ratio"),
-    "Share of limit": bench.span(engines, "gemm_share", 0, "%", 100),
-    "By the moment's rate": bench.span(engines, "gemm_share_beside", 0, "%", 100),
-    "DataLoader to limit": bench.span(engines, "limit_ratio"),
-    "Memory, MB": bench.span(engines, "peak_mb", 0, ""),
+    "Limit": bench.span(engines, "limit_ratio"),
+    "Share of limit, %": bench.span(engines, "gemm_share", 0, 100),
+    "Share then, %": bench.span(engines, "gemm_share_beside", 0, 100),
+    "Memory, MB": bench.span(engines, "peak_mb", 0),
 }).rename_axis(["Data set", "Batch"]).reset_index("Batch")  # fmt: skip
-caption = "Processor time of the stack a network and epoch, and the others' times over it: least "
-caption += "and most of two runs. The share is the limit's time over the stack's, by the best rate "
-caption += (
-    "and by the moment's; the column after these, the `DataLoader` loop's time over the limit's: "
-)
-caption += "the largest ratio that any engine could reach. The memory is that of a process that "
-caption += "trains one stack and no more."
+caption = "Processor time of the stack a network and epoch, and how many times as long the others "
+caption += "take: least and most of two runs. *Limit* is how many times as long as the limit the "
+caption += "`DataLoader` loop takes: the largest ratio that any engine could reach. The shares are "
+caption += "the limit's time over the stack's, by the best rate and by the moment's. The memory "
+caption += "is that of a process that trains one stack and no more."
 glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
 
 # %% [markdown]
