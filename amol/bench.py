@@ -115,8 +115,8 @@ def compare(
     """One row of the bench: every engine in turn on each stack's jobs, on one thread.
 
     What else a machine does changes its speed from one second to the next. So the stack is timed
-    anew before every single run of another engine, or every few, and ratios are of sums. So is the
-    rate of a large product, right before each stack; the limit takes the best one of all.
+    anew before every single run of another engine, or every few, and ratios are of sums. The rate
+    of a large product is taken right before each stack; the limit takes the best one of all.
 
     Returns
     -------

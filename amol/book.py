@@ -248,12 +248,26 @@ def render_book(renderer: Renderer | None = None) -> Path:
 
 
 def make_book(stale: list[tuple[Path, Path, str]], workers: int, training: float) -> Path:
-    """Execute what is stale while Jupyter Book gets ready, and render; parameters as above.
+    """Execute what is stale while Jupyter Book gets ready, and render.
+
+    Parameters
+    ----------
+    stale, workers
+        As in `execute_book`.
+    training : float
+        As in `list_executions`.
 
     Returns
     -------
     Path
         The first page.
+
+    Raises
+    ------
+    NotebookError
+        From `execute_book`; the last good book stays.
+    RuntimeError
+        From `render_book`.
     """
     with Renderer() if stale else nullcontext() as renderer:
         execute_book(stale, workers)

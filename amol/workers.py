@@ -4,11 +4,12 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import joblib
@@ -20,6 +21,7 @@ from amol.fingerprint import fingerprint
 from amol.training import train_stack
 
 PATIENCE = 10  # seconds that a scheduler and its first worker may take to answer
+GLANCE = 5  # seconds between two looks at whether a cluster has workers
 
 
 class WorkerDied(Exception):
@@ -131,6 +133,30 @@ def _client(address: str):
         raise ClusterError(told) from None
 
 
+@contextmanager
+def _told_of_absence(client, address: str):
+    """Tell when the last worker has left, since work then waits for the next, and when it came."""
+    over = threading.Event()
+
+    def watch():
+        before = True
+        while not over.wait(GLANCE):
+            with suppress(OSError, TimeoutError):  # a scheduler that is gone is told elsewhere
+                now = bool(client.nthreads())
+                if now != before:
+                    told = "has workers again" if now else "has no workers left; the study waits"
+                    print(f"\nthe scheduler at {address} {told}", file=sys.stderr, flush=True)
+                before = now
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join(GLANCE)
+
+
 def _on_cluster(function: Callable, tasks: list[tuple], losses: list[type], address: str):
     with closing(_client(address)) as client:
         try:
@@ -149,7 +175,7 @@ def _on_cluster(function: Callable, tasks: list[tuple], losses: list[type], addr
         with joblib.parallel_config("dask", client=client):
             pool = joblib.Parallel(return_as="generator_unordered", batch_size=1)
         try:
-            with closing(pool(calls)) as results:
+            with _told_of_absence(client, address), closing(pool(calls)) as results:
                 yield from results
         except ClusterError:
             raise

@@ -3,6 +3,7 @@
 import importlib
 import shutil
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -125,6 +126,29 @@ def test_a_cluster_that_is_not_fit_is_refused_in_one_line(store, cluster, monkey
     monkeypatch.setattr("distributed.Client.nthreads", lambda client: {"tcp://there:1": 4})
     assert "tcp://there:1 has 4 threads" in refused(good, newer, newer)
     assert not store.exists() or Store(store).get(["a"], 6) == {}
+
+
+def test_a_cluster_without_workers_left_is_told_of(cluster, monkeypatch, capfd):
+    from distributed import Client
+
+    monkeypatch.setattr(workers, "GLANCE", 0.05)
+    told = []
+
+    def wait_for(words):
+        for _ in range(600):
+            told.append(capfd.readouterr().err)
+            if words in "".join(told):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{words!r} was never told, only {told}")
+
+    with Client(cluster, set_as_default=False) as client:
+        with workers._told_of_absence(client, "tcp://here:1"):
+            cluster.scale(0)
+            wait_for("the scheduler at tcp://here:1 has no workers left; the study waits\n")
+            cluster.scale(1)
+            wait_for("the scheduler at tcp://here:1 has workers again\n")
+        assert "".join(told).count("scheduler at") == 2
 
 
 def test_a_setting_retrains_what_it_touches_and_no_more(store):
