@@ -12,13 +12,12 @@ import altair as alt
 import pandas as pd
 import torch
 import vl_convert
-from IPython.display import SVG
 
 from amol.losses import LOSSES, center_weight
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
 from amol.published import published
-from amol.style import BAND, FAINT, INK, method_style
+from amol.style import BAND, FAINT, INK, Drawing, method_style
 from amol.tables import HEADINGS
 
 VARIANTS = ("AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE")
@@ -237,7 +236,7 @@ def _ordered(pdf: bytes) -> bytes:
     return re.sub(names, lambda m: b"".join(sorted(m[0].splitlines(True))), pdf, flags=re.M)
 
 
-def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> SVG:
+def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> Drawing:
     """Write ``figures/<label>`` as .svg, .pdf, .csv and .vl.json; give the SVG back.
 
     Where a page shows the figure, the book puts the chart of the .vl.json in its place.
@@ -250,4 +249,4 @@ def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> SVG:
     (folder / f"{label}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{label}.pdf").write_bytes(_ordered(vl_convert.svg_to_pdf(svg)))
     data.to_csv(folder / f"{label}.csv", index=False)
-    return SVG(data=svg)
+    return Drawing(filename=str(folder / f"{label}.svg"))

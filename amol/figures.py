@@ -13,20 +13,19 @@ import matplotlib.patches
 import matplotlib.ticker
 import numpy as np
 import pandas as pd
-from IPython.display import SVG
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
-from amol.style import BAND, FAINT, INK, STYLE, canvas, literal, method_style, row_names
+from amol.style import BAND, FAINT, INK, STYLE, Drawing, canvas, literal, method_style, row_names
 from amol.tables import HEADINGS
 
 SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  # of a point
 
 
-def save(label: str, figure: Figure, data: pd.DataFrame) -> SVG:
+def save(label: str, figure: Figure, data: pd.DataFrame) -> Drawing:
     """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; give the SVG back."""
     folder = results_dir() / "figures"
     folder.mkdir(parents=True, exist_ok=True)
@@ -36,7 +35,7 @@ def save(label: str, figure: Figure, data: pd.DataFrame) -> SVG:
             figure.set_layout_engine(None)  # it is laid out now, and so drawn once and not twice
         figure.savefig(folder / f"{label}.pdf", metadata={"CreationDate": None})
     data.to_csv(folder / f"{label}.csv", index=False)
-    return SVG(filename=str(folder / f"{label}.svg"))
+    return Drawing(filename=str(folder / f"{label}.svg"))
 
 
 def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:

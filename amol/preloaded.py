@@ -7,7 +7,6 @@ import gc
 from importlib import import_module
 
 LIBRARIES = (
-    "altair",
     "ipykernel.debugger",
     "ipykernel.kernelapp",
     "matplotlib.backends.backend_pdf",

@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Sequence
 
 import numpy as np
+from IPython.display import TextDisplayObject
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -46,6 +47,13 @@ SPARE_STYLE = [
     ("#882255", "*"), ("#117733", "p"), ("#332288", "d"), ("#AA4499", "8"),
     ("#999933", "H"), ("#44AA99", "^"), ("#CC6677", "s"), ("#6699CC", "D"),
 ]  # fmt: skip
+
+
+class Drawing(TextDisplayObject):
+    """An SVG as a page shows it, from its root on; `IPython.display.SVG` parses it all for that."""
+
+    def _repr_svg_(self) -> str:
+        return self.data[self.data.index("<svg") :]
 
 
 def method_style(method: str) -> tuple[str, str]:
