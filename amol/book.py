@@ -16,8 +16,7 @@ from pathlib import Path
 from amol import kernels
 from amol.errors import NotebookError
 from amol.paths import ROOT, build_dir
-from amol.provenance import commit, processor
-from amol.repository import repository
+from amol.repository import commit, repository
 
 LIBRARIES = (
     "torch",
@@ -55,15 +54,21 @@ def _digest(*parts: str | Path) -> str:
     return total.hexdigest()
 
 
-def _execution_key(source: Path) -> str:
-    """What an executed copy rests on: code, data, the package and the libraries."""
+def _shared_key() -> str:
+    """What every executed copy rests on: the package, recordings and libraries."""
+    package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.stem not in SPARED]
+    recorded = [path for path in [ROOT / "book" / "recorded"] if path.exists()]
+    versions = [f"{name} {version(name)}" for name in LIBRARIES]
+    return _digest(*package, *recorded, *versions, sys.version)
+
+
+def _execution_key(source: Path, shared: str) -> str:
+    """What an executed copy rests on: code, data named in it, and what all rest on."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.stem not in SPARED]
-    versions = [f"{name} {version(name)}" for name in LIBRARIES]
     named = re.findall(r"""["']([^"'\n]+\.csv)["']""", "\n".join(code), re.IGNORECASE)
-    data = [ROOT / path for path in ["book/recorded", *named] if (ROOT / path).exists()]
-    return _digest(json.dumps(code), *package, *data, *versions, sys.version)
+    data = [ROOT / path for path in named if (ROOT / path).exists()]
+    return _digest(shared, json.dumps(code), *data)
 
 
 def _key_file(copy: Path) -> Path:
@@ -75,7 +80,8 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
 
     Returns its name, the seconds it took, and what went wrong.
     """
-    from amol.execution import run_notebook  # papermill's half second, but not before `warm`
+    from amol.execution import run_notebook  # seconds to load, but not before `warm`
+    from amol.provenance import processor
 
     source, copy, key = job
     start = time.perf_counter()
@@ -97,11 +103,11 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
 
 def stale_notebooks() -> list[tuple[Path, Path, str]]:
     """Notebooks whose executed copy is missing or stale, each as source, copy and key."""
-    stale = []
+    stale, shared = [], _shared_key()
     for source in book_notebooks():
         copy = build_dir() / "executed" / source.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        key = _execution_key(source)
+        key = _execution_key(source, shared)
         fresh = copy.exists() and _key_file(copy).exists() and _key_file(copy).read_text() == key
         if not (fresh and (build_dir() / "results").exists()):
             stale.append((source, copy, key))
@@ -143,6 +149,8 @@ def list_executions(training: float) -> None:
     training : float
         Seconds that training the default study took, for the last row.
     """
+    from amol.provenance import processor
+
     rows = []
     for source in book_notebooks():
         copy = build_dir() / "executed" / source.relative_to(ROOT)

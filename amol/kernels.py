@@ -17,8 +17,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.pool import Pool
 from pathlib import Path
 
-from jupyter_client.manager import AsyncKernelManager
-
 ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "OMP_NUM_THREADS": "1",  # equal bits; pages side by side don't stall each other
@@ -130,8 +128,8 @@ def forked() -> ForkedKernel | None:
     return ForkedKernel() if FORKS else None
 
 
-def manager(log: Path, kernel: ForkedKernel | None) -> type[AsyncKernelManager]:
-    """A class of kernel managers.
+def manager(log: Path, kernel: ForkedKernel | None) -> type:
+    """A class of kernel managers, Jupyter's `AsyncKernelManager` but for how a kernel begins.
 
     Parameters
     ----------
@@ -140,6 +138,8 @@ def manager(log: Path, kernel: ForkedKernel | None) -> type[AsyncKernelManager]:
     kernel : ForkedKernel, optional
         What to begin instead of a process of its own.
     """
+
+    from jupyter_client.manager import AsyncKernelManager  # takes a while, but not before `warm`
 
     class Manager(AsyncKernelManager):
         async def _async_launch_kernel(self, kernel_cmd, **options):

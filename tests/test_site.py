@@ -202,7 +202,7 @@ def test_everything_is_in_reach_of_the_keyboard(visit):
     page.keyboard.press("Tab")
     assert page.evaluate(focus.format("#pst-skip-link"))
     page.keyboard.press("Enter")
-    assert page.url.endswith("#main-content")
+    page.wait_for_url(lambda url: url.endswith("#main-content"))
     for fold in ("details.rerun", "details.hide"):
         for _ in range(20):
             page.keyboard.press("Tab")
