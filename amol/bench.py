@@ -27,9 +27,9 @@ from tqdm import tqdm
 
 from amol.loops import LOOPS, Job, dataloader_loop, jobs, layers
 from amol.losses import PAPER_METHODS
+from amol.machine import processor
 from amol.paths import ROOT, build_dir
 from amol.plan import prepare
-from amol.provenance import processor
 from amol.settings import StudySettings
 from amol.study import CHUNK
 from amol.training import Arrays, Protocol, one_thread, train_stack

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from amol import kernels
 from amol.errors import NotebookError
+from amol.machine import processor
 from amol.paths import ROOT, build_dir
 from amol.repository import commit, repository
 
@@ -57,9 +58,8 @@ def _digest(*parts: str | Path) -> str:
 def _shared_key() -> str:
     """What every executed copy rests on: the package, recordings and libraries."""
     package = [p for p in sorted(Path(__file__).parent.iterdir()) if p.stem not in SPARED]
-    recorded = [path for path in [ROOT / "book" / "recorded"] if path.exists()]
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
-    return _digest(*package, *recorded, *versions, sys.version)
+    return _digest(*package, ROOT / "book" / "recorded", *versions, sys.version)
 
 
 def _execution_key(source: Path, shared: str) -> str:
@@ -80,8 +80,7 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
 
     Returns its name, the seconds it took, and what went wrong.
     """
-    from amol.execution import run_notebook  # seconds to load, but not before `warm`
-    from amol.provenance import processor
+    from amol.execution import run_notebook  # papermill's half second, but not before `warm`
 
     source, copy, key = job
     start = time.perf_counter()
@@ -149,8 +148,6 @@ def list_executions(training: float) -> None:
     training : float
         Seconds that training the default study took, for the last row.
     """
-    from amol.provenance import processor
-
     rows = []
     for source in book_notebooks():
         copy = build_dir() / "executed" / source.relative_to(ROOT)

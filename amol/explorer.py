@@ -249,4 +249,4 @@ def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> Drawing:
     (folder / f"{label}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{label}.pdf").write_bytes(_ordered(vl_convert.svg_to_pdf(svg)))
     data.to_csv(folder / f"{label}.csv", index=False)
-    return Drawing(filename=str(folder / f"{label}.svg"))
+    return Drawing(svg)

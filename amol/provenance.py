@@ -1,31 +1,20 @@
 """What made a page: code, settings, libraries, machine and time."""
 
-import os
 import platform
 import time
 from dataclasses import fields
 from importlib.metadata import version
-from pathlib import Path
 
 import pandas as pd
 import psutil
 from IPython.display import Markdown
 
+from amol.machine import processor
 from amol.paths import ROOT
 from amol.repository import commit
 from amol.tables import literal
 
 LIBRARIES = ("amol", "torch", "numpy", "pandas", "scikit-learn", "matplotlib")
-
-
-def processor() -> str:
-    """Model of the processor and number of its cores."""
-    name = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        models = [s for s in info.read_text().splitlines() if s.startswith("model name")]
-        name = models[0].partition(":")[2].strip() if models else name
-    return f"{name}, {os.cpu_count()} cores"
 
 
 def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str]:

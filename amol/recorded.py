@@ -16,10 +16,10 @@ import pandas as pd
 import torch
 
 from amol.choices import choice_grid
+from amol.machine import processor
 from amol.metrics import METRICS, PROBABILITY_METRICS
 from amol.paths import ROOT
 from amol.plan import plan
-from amol.provenance import processor
 from amol.settings import StudySettings
 from amol.study import run_studies
 

@@ -5,7 +5,6 @@ import json
 import re
 import signal
 import subprocess
-import time
 import tomllib
 
 import psutil
@@ -15,22 +14,12 @@ from conftest import FIRST, ROOT, SECOND
 from packaging.requirements import Requirement
 
 from amol import book as module
+from amol.drill import gone, until
 from amol.repository import repository
 
 
 def plain(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
-
-
-def wait_until(holds, seconds=60):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.2)
-
-
-def lives(process):
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
 def renderers(process):
@@ -96,12 +85,12 @@ def test_stopping_ends_the_kernels_and_keeps_what_was_done(built):
     )
     built.write("02_second", SECOND.replace('print("second")', f"{sleep}time.sleep(99)"))
     process = built.start()
-    wait_until(lambda: report.exists() and report.read_text())
+    until(lambda: report.exists() and report.read_text())
     kernel = psutil.Process(int(report.read_text()))
     found = renderers(process)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) != 0
-    wait_until(lambda: not any(map(lives, [kernel, *found])))
+    gone([kernel, *found])
     assert len(found) == 1 and not [*(built.root / "build").glob("render-*")]
     assert (built.root / "build/executed/notebooks/01_first.key").exists()
     assert "Table 1" in built.page("notebooks/01_first")
@@ -112,9 +101,9 @@ def test_a_renderer_goes_with_a_caller_that_is_killed(built):
     built.write("02_second", SECOND.replace('print("second")', "import time\ntime.sleep(5)"))
     process = built.start()
     found = []
-    wait_until(lambda: found.extend(renderers(process)) or found)
+    until(lambda: found.extend(renderers(process)) or found)
     process.kill()
-    wait_until(lambda: not lives(found[0]))
+    gone(found)
 
 
 @pytest.mark.slow

@@ -3,12 +3,12 @@
 import importlib
 import shutil
 import sys
-import time
 
 import numpy as np
 import pytest
 
 from amol import fingerprint, study, workers
+from amol.drill import until
 from amol.losses import LOSSES
 from amol.store import Store, StoredRun
 from amol.study import StudySettings, predictions, run_study
@@ -134,20 +134,20 @@ def test_a_cluster_without_workers_left_is_told_of(cluster, monkeypatch, capfd):
     monkeypatch.setattr(workers, "GLANCE", 0.05)
     told = []
 
-    def wait_for(words):
-        for _ in range(600):
-            told.append(capfd.readouterr().err)
-            if words in "".join(told):
-                return
-            time.sleep(0.1)
-        raise AssertionError(f"{words!r} was never told, only {told}")
+    def heard(words):
+        told.append(capfd.readouterr().err)
+        return words in "".join(told)
 
     with Client(cluster, set_as_default=False) as client:
         with workers._told_of_absence(client, "tcp://here:1"):
             cluster.scale(0)
-            wait_for("the scheduler at tcp://here:1 has no workers left; the study waits\n")
+            until(
+                lambda: heard(
+                    "the scheduler at tcp://here:1 has no workers left; the study waits\n"
+                )
+            )
             cluster.scale(1)
-            wait_for("the scheduler at tcp://here:1 has workers again\n")
+            until(lambda: heard("the scheduler at tcp://here:1 has workers again\n"))
         assert "".join(told).count("scheduler at") == 2
 
 
