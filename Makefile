@@ -38,6 +38,7 @@ bench: $(INSTALLED)
 lint: $(INSTALLED)
 	$(BIN) -m ruff check .
 	$(BIN) -m ruff format --check .
+	$(BIN) -c 'from importlinter.cli import lint_imports; raise SystemExit(lint_imports())'
 
 linkcheck: $(INSTALLED)
 	$(BIN) -c "from jupyter_book.cli.main import main; main()" build . --builder linkcheck --all

@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
         return added
 
     build = command("build", _build, "Train and execute what changed, render the book.")
-    command("pdf", _pdf, "Print the built book to _build/amol.pdf.")
+    command("pdf", _pdf, "Print the built book to _build/amol.publishing.pdf.")
     run = command("run", _run, "Execute one notebook, with parameters of your own.")
     study = command("study", _study, "Train a grid of data sets, methods and seeds; print means.")
     command("check", _check, "Print each published claim with its verdict; fail on a surprise.")
@@ -105,19 +105,19 @@ def _fail(error: Exception) -> SystemExit:
 
 
 def _build(arguments: argparse.Namespace) -> None:
-    from amol import book
-    from amol.kernels import warm
+    from amol.publishing import build
+    from amol.publishing.kernels import warm
 
-    stale = book.stale_notebooks()
+    stale = build.stale_notebooks()
     if stale:
         warm()  # first of all, since it takes seconds beside the study's
     gc.disable()  # nothing is garbage while modules are loaded, and searching takes a second
 
-    import amol.choices  # noqa: F401  (registers the losses of the alternatives)
+    import amol.paper.open_choices  # noqa: F401  (registers the losses of the alternatives)
     from amol.errors import NotebookError
-    from amol.ledger import ledger
+    from amol.experiments.study import StudySettings, run_studies
+    from amol.paper.ledger import ledger
     from amol.paths import build_dir
-    from amol.study import StudySettings, run_studies
 
     gc.enable()
     print("study: the default grid and its controls", flush=True)
@@ -135,7 +135,7 @@ def _build(arguments: argparse.Namespace) -> None:
     runs.to_csv(results / "runs.csv", index=False)
     ledger(runs).to_csv(results / "ledger.csv", index=False)
     try:
-        page = book.make_book(stale, arguments.workers, runs.attrs["seconds"])
+        page = build.make_book(stale, arguments.workers, runs.attrs["seconds"])
     except (NotebookError, RuntimeError) as error:
         raise _fail(error) from None
     print(f"open {page}")
@@ -143,7 +143,7 @@ def _build(arguments: argparse.Namespace) -> None:
 
 def _pdf(arguments: argparse.Namespace) -> None:
     from amol.paths import ROOT
-    from amol.pdf import write_pdf
+    from amol.publishing.pdf import write_pdf
 
     target = ROOT / "_build" / "amol.pdf"
     try:
@@ -156,13 +156,13 @@ def _pdf(arguments: argparse.Namespace) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     import yaml
 
-    from amol import execution
     from amol.paths import build_dir
+    from amol.publishing import notebooks
 
     try:
-        notebook = execution.notebook_path(arguments.notebook)
+        notebook = notebooks.notebook_path(arguments.notebook)
         if arguments.parameters:
-            return _list_parameters(execution.parameters_of(notebook))
+            return _list_parameters(notebooks.parameters_of(notebook))
         given = {}
         texts = [arguments.file.read_text(encoding="utf-8")] if arguments.file else []
         for text in [*texts, arguments.text]:
@@ -171,8 +171,8 @@ def _run(arguments: argparse.Namespace) -> None:
                 raise ValueError(f"{text!r} is no mapping; write {{name: value}}")
             given |= read
         given |= dict(arguments.pairs)
-        told = execution.parse_parameters(notebook, given)
-        parameters = execution.judge(notebook, told)
+        told = notebooks.parse_parameters(notebook, given)
+        parameters = notebooks.judge(notebook, told)
     except (ValueError, OSError, yaml.YAMLError) as error:
         raise _fail(error) from None
 
@@ -181,8 +181,8 @@ def _run(arguments: argparse.Namespace) -> None:
     told = ", ".join(f"{name} = {value!r}" for name, value in told.items())
     print(f"{notebook.stem}: {told or 'default parameters'}", flush=True)
     try:
-        execution.run_notebook(notebook, output, parameters, results, on_cell=_cell_line)
-    except (execution.NotebookError, ValueError) as error:
+        notebooks.run_notebook(notebook, output, parameters, results, on_cell=_cell_line)
+    except (notebooks.NotebookError, ValueError) as error:
         raise _fail(error) from None
     except KeyboardInterrupt:
         logging.disable()  # what a client says of the kernel that it has just ended
@@ -214,7 +214,7 @@ def _cell_line(number: int, total: int, cell) -> None:
 
 
 def _study(arguments: argparse.Namespace) -> None:
-    from amol.study import StudySettings, run_study
+    from amol.experiments.study import StudySettings, run_study
 
     if (arguments.backend == "dask") != bool(arguments.address):
         raise _fail(ValueError("--backend dask and --address tcp://host:port belong together"))
@@ -235,7 +235,7 @@ def _study(arguments: argparse.Namespace) -> None:
 
 
 def _record(arguments: argparse.Namespace) -> None:
-    from amol.recorded import record
+    from amol.paper.recordings import record
 
     other = [name for name in STUDY_OPTIONS if getattr(arguments, name) is not None]
     if other:
@@ -248,8 +248,8 @@ def _record(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from amol.ledger import ledger
-    from amol.study import StudySettings, run_study
+    from amol.experiments.study import StudySettings, run_study
+    from amol.paper.ledger import ledger
 
     entries = ledger(run_study(StudySettings()))
     surprises = entries[entries["verdict"] != entries["expected"]]
@@ -261,7 +261,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _bench(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
-    from amol.bench import bench
+    from amol.checks.bench import bench
 
     done = bench(record=arguments.record)
     for name in ("engines", "scaling"):
@@ -271,13 +271,13 @@ def _bench(arguments: argparse.Namespace) -> None:
 
 
 def _fork(arguments: argparse.Namespace) -> None:
-    from amol import execution
-    from amol.fork import fork_notebook
+    from amol.publishing import notebooks
+    from amol.publishing.fork import fork_notebook
 
     try:
-        source = execution.notebook_path(arguments.source)
-        given = execution.parse_parameters(source, dict(arguments.pairs))
-        defaults = execution.judge(source, given)
+        source = notebooks.notebook_path(arguments.source)
+        given = notebooks.parse_parameters(source, dict(arguments.pairs))
+        defaults = notebooks.judge(source, given)
         made = fork_notebook(source, arguments.name, defaults)
     except (ValueError, OSError) as error:
         raise _fail(error) from None

@@ -60,9 +60,9 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from amol import figures, tables
+from amol.experiments.study import StudySettings, predictions, run_study
 from amol.losses import center_class
-from amol.study import StudySettings, predictions, run_study
+from amol.report import figures, tables
 
 settings = StudySettings(
     datasets=datasets,
@@ -264,6 +264,6 @@ glue("tab-hedging", table)
 #    {ref}`Conclusion <sec-conclusion>`.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

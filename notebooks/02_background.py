@@ -65,9 +65,9 @@ import pandas as pd
 import torch
 from myst_nb import glue
 
-from amol import figures, tables
+from amol.experiments.study import StudySettings
 from amol.losses import LOSSES, center_class
-from amol.study import StudySettings
+from amol.report import figures, tables
 
 settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 
@@ -258,6 +258,6 @@ for key, word in words.items():
 # center, is the paper's proposal.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings)

@@ -56,10 +56,10 @@ import pandas as pd
 import torch
 from myst_nb import glue
 
-from amol import figures, tables
+from amol.experiments.study import StudySettings
 from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
 from amol.metrics import center_hedging_rate
-from amol.study import StudySettings
+from amol.report import figures, tables
 
 settings = StudySettings(alpha=alpha, sigma=sigma)
 num_classes = 7
@@ -308,6 +308,6 @@ for key, number in numbers.items():
 # it.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings)

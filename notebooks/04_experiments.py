@@ -59,12 +59,12 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from amol import figures, tables
-from amol.choices import CHOICES
-from amol.datasets import duplicate_rows, split, twin_share
-from amol.facts import SIZES
+from amol.experiments.datasets import duplicate_rows, split, twin_share
+from amol.experiments.study import StudySettings
 from amol.losses import center_class
-from amol.study import StudySettings
+from amol.paper.open_choices import CHOICES
+from amol.paper.rules_on_data import SIZES
+from amol.report import figures, tables
 
 settings = StudySettings(
     datasets=datasets,
@@ -237,6 +237,6 @@ glue("tab-protocol", tables.publish("tab-protocol", caption, protocol))
 #   classes count as much as common ones.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings)

@@ -62,10 +62,10 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from amol import figures, tables
-from amol.datasets import load_dataset, split
+from amol.experiments.datasets import load_dataset, split
+from amol.experiments.study import StudySettings, predictions, run_study
 from amol.losses import PAPER_METHODS, center_class
-from amol.study import StudySettings, predictions, run_study
+from amol.report import figures, tables
 
 settings = StudySettings(
     datasets=datasets,
@@ -421,6 +421,6 @@ glue("fig-tradeoff", figures.save("fig-tradeoff", figure, tradeoff))
 # ```
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

@@ -63,9 +63,9 @@ from dataclasses import replace
 import numpy as np
 from myst_nb import glue
 
-import amol.choices  # registers other readings of the paper
-from amol import figures, tables
-from amol.study import StudySettings, run_study
+import amol.paper.open_choices  # registers other readings of the paper
+from amol.experiments.study import StudySettings, run_study
+from amol.report import figures, tables
 
 settings = StudySettings(
     datasets=datasets,
@@ -245,6 +245,6 @@ for key, (method, baseline, metric) in {
 # subject of the {ref}`discussion <sec-discussion>`.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

@@ -60,10 +60,10 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from amol import figures, tables
-from amol.datasets import split
+from amol.experiments.datasets import split
+from amol.experiments.study import StudySettings, run_study
 from amol.losses import PAPER_METHODS, center_class
-from amol.study import StudySettings, run_study
+from amol.report import figures, tables
 
 settings = StudySettings(
     datasets=datasets,
@@ -263,6 +263,6 @@ glue("tab-remains", tables.publish("tab-remains", caption, remains))
 #   crowd.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

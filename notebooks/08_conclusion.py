@@ -62,12 +62,12 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from amol import tables
-from amol.datasets import load_dataset, split
-from amol.ledger import balance, ledger
+from amol.experiments.datasets import load_dataset, split
+from amol.experiments.study import StudySettings, run_study
 from amol.losses import center_class
-from amol.rules import VERDICTS
-from amol.study import StudySettings, run_study
+from amol.paper.ledger import balance, ledger
+from amol.paper.rules_on_runs import VERDICTS
+from amol.report import tables
 
 settings = StudySettings(
     datasets=datasets,
@@ -226,6 +226,6 @@ glue("tab-claims", table)
 # Where calibrated probabilities matter, take a proper scoring rule instead.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

@@ -48,18 +48,19 @@ import numpy as np
 import pandas as pd
 from myst_nb import glue
 
-from amol import appendix, figures, recorded, tables
-from amol.choices import CHOICES, distances_to_paper
-from amol.datasets import load_dataset, split
+from amol.experiments.datasets import load_dataset, split
+from amol.experiments.study import StudySettings, run_study
 from amol.losses import center_class, center_weight, closeness
-from amol.study import StudySettings, run_study
+from amol.paper import recordings
+from amol.paper.open_choices import CHOICES, distances_to_paper
+from amol.report import appendix, figures, tables
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
 settings = StudySettings()
 runs = run_study(settings, progress=False)
-tried = recorded.load("choices")
-many = recorded.load("ranking")
+tried = recordings.load("choices")
+many = recordings.load("ranking")
 
 # %% [markdown]
 # ## The questions
@@ -493,7 +494,7 @@ for key, number in numbers.items():
 
 # %% tags=["remove-cell"]
 for name in ("choices", "ranking"):
-    note = recorded.note(name)
+    note = recordings.note(name)
     glue(f"{name}_runs", note["runs"], display=False)
     glue(f"{name}_minutes", round(note["training seconds"] / 60), display=False)
     glue(f"{name}_processor", note["processor"], display=False)
@@ -516,7 +517,7 @@ for name in ("choices", "ranking"):
 # differently, they may move a little.
 
 # %% tags=["remove-output"]
-checks = {name: recorded.verify(name, sample, sample_seed) for name in ("choices", "ranking")}
+checks = {name: recordings.verify(name, sample, sample_seed) for name in ("choices", "ranking")}
 checks = pd.concat(checks, names=["Recording"]).reset_index(level=0)
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
 shown = checks.assign(**{c: checks[c].map("{:.6f}".format) for c in exact})
@@ -534,6 +535,6 @@ glue("tab-verified", tables.publish("tab-verified", caption, shown))
 # <a href="../results/tables/tab-verified.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

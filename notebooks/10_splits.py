@@ -45,13 +45,14 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 import numpy as np
 from myst_nb import glue
 
-from amol import appendix, figures, recorded, tables
-from amol.datasets import load_dataset
+from amol.experiments.datasets import load_dataset
 from amol.losses import center_class
+from amol.paper import recordings
+from amol.report import appendix, figures, tables
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
-runs = recorded.load("splits")
+runs = recordings.load("splits")
 datasets = list(runs["dataset"].unique())
 splits = int(runs["split_seed"].nunique())
 
@@ -352,7 +353,7 @@ for key, method in {"ce": "CE", "kl": "KL", "amol": "AMOL", "asym": "AMOL-asym",
 # ## Again, and checked
 
 # %% tags=["remove-cell"]
-note = recorded.note("splits")
+note = recordings.note("splits")
 glue("splits_runs", note["runs"], display=False)
 glue("splits_minutes", round(note["training seconds"] / 60), display=False)
 glue("splits_processor", note["processor"], display=False)
@@ -367,7 +368,7 @@ glue("splits_date", note["recorded"], display=False)
 # stops it.
 
 # %% tags=["remove-output"]
-checks = recorded.verify("splits", sample, sample_seed)
+checks = recordings.verify("splits", sample, sample_seed)
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
 shown = checks.assign(**{c: checks[c].map("{:.6f}".format) for c in exact})
 shown = shown.rename(columns={"dataset": "Data set", "method": "Method", "seed": "Seed",
@@ -385,6 +386,6 @@ glue("tab-verified-splits", tables.publish("tab-verified-splits", caption, shown
 # <a href="../results/tables/tab-verified-splits.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer()

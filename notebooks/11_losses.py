@@ -48,11 +48,11 @@ import pandas as pd
 import torch
 from myst_nb import glue
 
-from amol import tables
-from amol.conformance import conformance, released, speed
+from amol.checks.loss_grid import conformance, released, speed
+from amol.experiments.study import StudySettings, run_study
 from amol.losses import LOSSES
-from amol.recorded import load, note, verify
-from amol.study import StudySettings, run_study
+from amol.paper.recordings import load, note, verify
+from amol.report import tables
 
 if min(sample, repeats) < 1:
     raise ValueError(f"sample is {sample}, repeats is {repeats}; allowed: at least 1")
@@ -310,6 +310,6 @@ glue("speed_worst", float(dearest["ratio"]), display=False)
 # cross-entropy.
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(StudySettings(methods=kept), live)

@@ -62,9 +62,9 @@ epochs: int = 200  # most epochs a network may train
 import pandas as pd
 from myst_nb import glue
 
-from amol import tables
-from amol.ledger import balance, ledger
-from amol.study import StudySettings, run_study
+from amol.experiments.study import StudySettings, run_study
+from amol.paper.ledger import balance, ledger
+from amol.report import tables
 
 settings = StudySettings(
     seeds=seeds, alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs
@@ -204,6 +204,6 @@ glue("ledger_chr_ext", float(counts["mean_abs_CHR_ext"]), display=False)
 # <a href="../results/tables/tab-numbers-held.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

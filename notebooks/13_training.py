@@ -48,7 +48,7 @@ epochs: int = 20  # passes over the training part, at least 1
 # %% tags=["show-input"]
 import torch
 
-from amol.datasets import load_dataset, split, standardize
+from amol.experiments.datasets import load_dataset, split, standardize
 from amol.losses import LOSSES
 
 if method not in LOSSES or LOSSES[method](num_classes=7).num_logits != 7 or epochs < 1:
@@ -199,8 +199,8 @@ for name in ("AMOL", "CORN", "CORAL"):
 # Once registered it can be trained by the study and appears in its tables.
 
 # %% tags=["show-input"]
+from amol.experiments.study import StudySettings, run_study
 from amol.losses import register_loss
-from amol.study import StudySettings, run_study
 
 
 @register_loss("squared distance")
@@ -215,6 +215,6 @@ runs = run_study(settings, workers=1, progress=False)
 runs.groupby("method", sort=False)[["QWK", "CHR_ext", "center_recall"]].mean().round(3)
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

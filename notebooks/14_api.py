@@ -91,6 +91,6 @@ entries = [entry(f.__name__, f, f"`METRICS[\"{name}\"]`" if name in metrics.METR
 Markdown("\n".join([*entries, entry("scorers", metrics.scorers)]))
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer()

@@ -56,8 +56,8 @@ epochs: int = 200  # most epochs a network may train
 # %%
 from myst_nb import glue
 
-from amol import explorer
-from amol.study import StudySettings, run_study
+from amol.experiments.study import StudySettings, run_study
+from amol.report import live_charts
 
 settings = StudySettings(
     datasets=datasets,
@@ -78,9 +78,9 @@ runs = run_study(settings)
 # of the rest, and the loss is drawn against the class it answers.
 
 # %% tags=["remove-output"]
-chart = explorer.weight_explorer(alpha, sigma)
-data = explorer.weight_data(alpha, sigma)
-figure = explorer.save("fig-explorer-loss", chart, data)
+chart = live_charts.weight_explorer(alpha, sigma)
+data = live_charts.weight_data(alpha, sigma)
+figure = live_charts.save("fig-explorer-loss", chart, data)
 glue("fig-explorer-loss", figure, display=False)
 chart
 
@@ -122,8 +122,8 @@ chart
 # the methods; pointing at a dot names its seed and brings out all networks with the same one.
 
 # %% tags=["remove-output"]
-chart = explorer.results_explorer(runs)
-figure = explorer.save("fig-explorer-results", chart, explorer.results_data(runs))
+chart = live_charts.results_explorer(runs)
+figure = live_charts.save("fig-explorer-results", chart, live_charts.results_data(runs))
 glue("fig-explorer-results", figure, display=False)
 chart
 
@@ -144,6 +144,6 @@ chart
 # ```
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer(settings, runs)

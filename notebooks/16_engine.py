@@ -54,9 +54,10 @@ import json
 import pandas as pd
 from myst_nb import glue
 
-from amol import bench, tables
-from amol.datasets import DATASETS
-from amol.training import Protocol
+from amol.checks import bench
+from amol.experiments.datasets import DATASETS
+from amol.experiments.training import Protocol
+from amol.report import tables
 
 if sample not in DATASETS:
     raise ValueError(f"sample is {sample!r}; allowed: {', '.join(DATASETS)}")
@@ -213,6 +214,6 @@ glue("tab-engines-live", tables.publish("tab-engines-live", caption, shown))
 # <a href="../results/tables/tab-engines-live.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer()

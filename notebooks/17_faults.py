@@ -47,9 +47,9 @@ import subprocess
 import numpy as np
 from myst_nb import glue
 
-from amol import tables
-from amol.faults import load, summarize
-from amol.recorded import note
+from amol.checks.faults import load, summarize
+from amol.paper.recordings import note
+from amol.report import tables
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -113,13 +113,13 @@ for fault in faults.itertuples():
 #
 # The whole drill takes too long for each build, so the table is a recording, made on
 # {glue:text}`faults_recorded` in {glue:text}`faults_minutes:.1f` minutes on
-# {glue:text}`faults_machine` by `python -m amol.faults`. The tests try every fault. This page tries
-# a few again, in a process of their own.
+# {glue:text}`faults_machine` by `python -m amol.checks.faults`. The tests try every fault. This
+# page tries a few again, in a process of their own.
 
 # %%
 quick = [fault for fault in faults["fault"] if "store" in fault or "random" in fault]
 chosen = np.random.default_rng(sample_seed).choice(quick, min(sample, len(quick)), replace=False)
-command = [sys.executable, "-m", "amol.faults", *chosen]
+command = [sys.executable, "-m", "amol.checks.faults", *chosen]
 done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
 assert done.returncode == 0, done.stderr
 for trial in json.loads(done.stdout):
@@ -127,6 +127,6 @@ for trial in json.loads(done.stdout):
     print(f"{trial['fault']}: lost {trial['lost']}")
 
 # %% tags=["remove-input"]
-from amol.provenance import footer
+from amol.report.provenance import footer
 
 footer()

@@ -70,7 +70,7 @@ parts:
   - file: book/rerun
 """
 BUILD = """
-from amol.book import make_book, stale_notebooks
+from amol.publishing.build import make_book, stale_notebooks
 make_book(stale_notebooks(), workers=2, training=0)
 """
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from amol import appendix
-from amol.published import published
-from amol.settings import StudySettings
+from amol.experiments.settings import StudySettings
+from amol.paper.published import published
+from amol.report import appendix
 
 METRICS = ("QWK", "CHR_ext")
 

@@ -4,18 +4,20 @@ import pandas as pd
 import pytest
 import torch
 
-from amol import bench, loops
+from amol.checks import baseline_loops, bench
+from amol.experiments.training import Protocol
 from amol.losses import LOSSES
-from amol.training import Protocol
 
 
 def test_every_loop_gives_the_networks_of_the_stack():
     data = bench.prepare("Wine Red", 42).arrays
     protocol = Protocol(hidden=16, epochs=3, patience=3, lr=0.01)
-    chunk = [loops.Job(LOSSES[name](num_classes=data.num_classes), 1) for name in ("CE", "AMOL")]
+    chunk = [
+        baseline_loops.Job(LOSSES[name](num_classes=data.num_classes), 1) for name in ("CE", "AMOL")
+    ]
     for job, expected in zip(chunk, bench.stack(chunk, data, protocol), strict=True):
         assert expected.std(dim=0).min() > 0.01, "an untrained network would pass"
-        for loop in loops.LOOPS.values():
+        for loop in baseline_loops.LOOPS.values():
             torch.testing.assert_close(loop(job, data, protocol), expected, atol=1e-4, rtol=0)
 
 

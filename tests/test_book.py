@@ -13,8 +13,8 @@ import yaml
 from conftest import FIRST, ROOT, SECOND
 from packaging.requirements import Requirement
 
-from amol import book as module
-from amol.drill import gone, until
+from amol.checks.drill import gone, until
+from amol.publishing import build as module
 from amol.repository import repository
 
 
@@ -158,7 +158,7 @@ def test_pages_read_side_by_side_are_checked_too(built):
 def test_rendering_refuses_copies_that_are_missing_or_of_other_code(built):
     (built.root / "build/executed/notebooks/01_first.ipynb").unlink()
     built.write("02_second", SECOND.replace("second", "other"))
-    done = built.python("-c", "from amol.book import render_book; render_book()")
+    done = built.python("-c", "from amol.publishing.build import render_book; render_book()")
     assert done.returncode != 0
     assert "not executed yet" in done.stderr and "other code" in done.stderr
 

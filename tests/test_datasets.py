@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from amol import datasets
-from amol.datasets import (
+from amol.experiments import datasets
+from amol.experiments.datasets import (
     ABALONE_VARIANTS,
     DATASETS,
     SPLIT_ORDERS,

@@ -6,9 +6,9 @@ import pytest
 import yaml
 from conftest import FIRST, write_pair
 
-from amol import execution, fork
 from amol.errors import NotebookError
-from amol.execution import notebook_path, parameters_of, parse_parameters
+from amol.publishing import fork, notebooks
+from amol.publishing.notebooks import notebook_path, parameters_of, parse_parameters
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_a_notebook_is_found_by_name_or_path(notebook, monkeypatch, tmp_path, na
 def test_an_unknown_notebook_gets_the_nearest_known(monkeypatch, tmp_path):
     (tmp_path / "notebooks").mkdir()
     write_pair(tmp_path / "notebooks", "05_results", "# %%\n1\n")
-    monkeypatch.setattr(execution, "ROOT", tmp_path)
+    monkeypatch.setattr(notebooks, "ROOT", tmp_path)
     with pytest.raises(FileNotFoundError, match="no notebook '05_result'; there are: 05_results"):
         notebook_path("05_result")
     with pytest.raises(FileNotFoundError, match="there are: 05_results"):
@@ -123,7 +123,7 @@ def test_an_unknown_notebook_gets_the_nearest_known(monkeypatch, tmp_path):
 def test_the_source_is_never_the_output(notebook):
     before = notebook.read_bytes()
     with pytest.raises(ValueError, match="choose another output"):
-        execution.run_notebook(notebook, notebook)
+        notebooks.run_notebook(notebook, notebook)
     assert notebook.read_bytes() == before
 
 
@@ -134,7 +134,7 @@ def test_a_failing_cell_is_named_and_the_partial_notebook_kept(tmp_path):
     output = tmp_path / "out" / "failing.ipynb"
     cells = []
     with pytest.raises(NotebookError) as caught:
-        execution.run_notebook(notebook, output, on_cell=lambda *seen: cells.append(seen[:2]))
+        notebooks.run_notebook(notebook, output, on_cell=lambda *seen: cells.append(seen[:2]))
     for told in ("failing, cell [2] `# why`", "NameError: name 'missing'", str(output)):
         assert told in str(caught.value)
     assert cells == [(1, 3), (2, 3)]
@@ -174,7 +174,7 @@ table = publish("tab-mine")
 
 
 def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, tmp_path):
-    for module in (execution, fork):
+    for module in (notebooks, fork):
         monkeypatch.setattr(module, "ROOT", tmp_path)
     (tmp_path / "notebooks").mkdir()
     source = write_pair(tmp_path / "notebooks", "mine", FORKED)

@@ -8,8 +8,8 @@ import pytest
 import torch
 import vl_convert
 
-from amol import explorer
 from amol.losses import LOSSES, center_weight
+from amol.report import live_charts
 
 SETTINGS = [
     {"classes": 7, "label": 0, "alpha": 1.0, "sigma": 1.0, "share": 0.8},
@@ -27,13 +27,13 @@ def told(spec: dict, **parameters) -> list[str]:
         for name, each in inputs.items()
     ]
     spec = spec | {"params": changed}
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=explorer.VERSION)
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=live_charts.VERSION)
     return re.findall(r'aria-label="([^"]*)"[^>]*aria-roledescription="circle"', svg)
 
 
 @pytest.fixture(scope="module")
 def weights():
-    return explorer.weight_explorer().to_dict()
+    return live_charts.weight_explorer().to_dict()
 
 
 def expected(variant, classes, label, alpha, sigma, share) -> list[str]:
@@ -57,7 +57,7 @@ def expected(variant, classes, label, alpha, sigma, share) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("variant", explorer.VARIANTS)
+@pytest.mark.parametrize("variant", live_charts.VARIANTS)
 def test_loss_explorer_shows_what_the_package_computes(weights, variant):
     for setting in SETTINGS:
         assert told(weights, variant=variant, **setting) == expected(variant, **setting)
@@ -68,7 +68,7 @@ def test_results_explorer_filters():
     runs = pd.DataFrame(keys, columns=["dataset", "method", "seed"])
     runs["QWK"] = np.arange(8) / 10
     runs["CHR"] = [0.25, np.nan] * 4
-    chart = explorer.results_explorer(runs).to_dict()
+    chart = live_charts.results_explorer(runs).to_dict()
     other = ["CE, seed 0: 0.400", "CE, seed 1: 0.500", "AMOL, seed 0: 0.600", "AMOL, seed 1: 0.700"]
     assert told(chart) == other
     assert told(chart, method_0=False) == other[2:]
@@ -79,11 +79,11 @@ def test_saved_figure_is_the_same_each_time(tmp_path, monkeypatch, weights):
     kept = []
     for name in ("one", "two"):
         monkeypatch.setenv("AMOL_RESULTS", str(tmp_path / name))
-        explorer.save("fig-x", explorer.weight_explorer(), explorer.weight_data())
+        live_charts.save("fig-x", live_charts.weight_explorer(), live_charts.weight_data())
         files = sorted((tmp_path / name / "figures").iterdir())
         kept.append({file.name: file.read_bytes() for file in files})
     assert kept[0] == kept[1]
     assert set(kept[0]) == {"fig-x.csv", "fig-x.pdf", "fig-x.svg", "fig-x.vl.json"}
     data = pd.read_csv(tmp_path / "one" / "figures" / "fig-x.csv")
     assert told(weights)[3] == f"class 3: weight {data['weight'][3]:.3f}"
-    assert explorer.VERSION in vl_convert.get_vegalite_versions()
+    assert live_charts.VERSION in vl_convert.get_vegalite_versions()

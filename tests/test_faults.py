@@ -9,10 +9,10 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from amol.drill import try_fault
-from amol.faults import FAULTS
-from amol.store import Store, StoredRun, StoreError
-from amol.training import Outcome
+from amol.checks.drill import try_fault
+from amol.checks.faults import FAULTS
+from amol.experiments.store import Store, StoredRun, StoreError
+from amol.experiments.training import Outcome
 
 KILLS = 10  # of each kind
 TRIALS = 2  # of any other fault; the recorded drill tries more

@@ -6,16 +6,16 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from amol import figures
 from amol.losses import LOSSES, PAPER_METHODS
-from amol.style import METHOD_STYLE, method_style
+from amol.report import figures
+from amol.report.style import METHOD_STYLE, method_style
 
 METHODS = [*PAPER_METHODS, "KL", "CE-masked"]
 
 
 @pytest.fixture
 def summary():
-    """As `amol.tables.summarize` gives it: QWK and CHR_ext of all methods on two data sets."""
+    """As `tables.summarize` returns it: QWK and CHR_ext of all methods on two data sets."""
     rng = np.random.default_rng(0)
     rows = [
         {"dataset": dataset, "method": method, "metric": metric, "mean": rng.uniform(0.6, 0.7),

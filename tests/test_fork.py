@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from conftest import ROOT, Book
 
-from amol.fork import DEFINED
+from amol.publishing.fork import DEFINED
 
 PAGE = (ROOT / "book" / "fork.md").read_text(encoding="utf-8")
 BASH, PYTHON = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("bash", "python"))
@@ -44,10 +44,10 @@ seeds: int = 6  # enough for two stacks of runs, so for two processes
 # %% tags=["remove-output"]
 from myst_nb import glue
 
-from amol import figures, tables
-from amol.provenance import footer
-from amol.study import StudySettings, run_study
-from amol.style import METHOD_STYLE, method_style
+from amol.report import figures, tables
+from amol.report.provenance import footer
+from amol.experiments.study import StudySettings, run_study
+from amol.report.style import METHOD_STYLE, method_style
 
 shown = {{"target": target, "order": order}}
 settings = StudySettings(datasets, methods, seeds, epochs=2, **shown)

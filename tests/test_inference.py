@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from amol.inference import compare, corrected_interval
+from amol.paper.paired_intervals import compare, corrected_interval
 
 
 def test_interval_by_hand():

@@ -10,8 +10,8 @@ import psutil
 import pytest
 from conftest import write_pair
 
-from amol.execution import run_notebook
-from amol.kernels import ENVIRONMENT
+from amol.publishing.kernels import ENVIRONMENT
+from amol.publishing.notebooks import run_notebook
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,9 +40,10 @@ def outputs(path):
 
 def start(code: str, **options) -> subprocess.Popen:
     """A process in which everything is loaded when the kernel is forked, as in a build."""
-    program = "import amol.preloaded\nfrom pathlib import Path\n"
-    program += "from amol.errors import NotebookError\nfrom amol.execution import run_notebook\n"
-    program += f"from amol.kernels import ForkedKernel\n{code}"
+    program = "import amol.publishing.preloaded\nfrom pathlib import Path\n"
+    program += "from amol.errors import NotebookError\n"
+    program += "from amol.publishing.notebooks import run_notebook\n"
+    program += f"from amol.publishing.kernels import ForkedKernel\n{code}"
     environment = os.environ | ENVIRONMENT
     return subprocess.Popen([sys.executable, "-c", program], text=True, env=environment, **options)
 
@@ -92,6 +93,8 @@ def test_a_forked_kernel_ends_with_its_caller(tmp_path, begun):
 
 
 def test_what_is_preloaded_registers_nothing():
-    program = "from amol.losses import LOSSES\nbefore = list(LOSSES)\nimport amol.preloaded\n"
+    program = (
+        "from amol.losses import LOSSES\nbefore = list(LOSSES)\nimport amol.publishing.preloaded\n"
+    )
     program += "assert list(LOSSES) == before, set(LOSSES) - set(before)"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from amol import ledger as module
-from amol.datasets import DATASETS
-from amol.ledger import (
+from amol.experiments.datasets import DATASETS
+from amol.losses import PAPER_METHODS
+from amol.metrics import METRICS, PROBABILITY_METRICS
+from amol.paper import ledger as module
+from amol.paper.ledger import (
     COLUMNS,
     balance,
     evidence_of_paper,
@@ -17,10 +19,8 @@ from amol.ledger import (
     ledger,
     record_expectations,
 )
-from amol.losses import PAPER_METHODS
-from amol.metrics import METRICS, PROBABILITY_METRICS
-from amol.published import CLAIMS, PUBLISHED, published
-from amol.rules import RULES, VERDICTS, Cell, above, grade, near, share
+from amol.paper.published import CLAIMS, PUBLISHED, published
+from amol.paper.rules_on_runs import RULES, VERDICTS, Cell, above, grade, near, share
 
 SPREAD = np.array([-2, -1, 0, 1, 2]) / math.sqrt(2.5)  # mean 0, std (ddof 1) 1
 

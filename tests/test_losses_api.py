@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from conftest import ROOT
 
-from amol.conformance import FORMULAS
+from amol.checks.loss_grid import FORMULAS
 from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss, register_loss
 
 ALL = tuple(FORMULAS)  # the package's own, whatever else a test registers

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from amol import conformance
+from amol.checks import loss_grid
 from amol.losses import LOSSES, SORDLoss, distances
 
 Z = torch.tensor(
@@ -61,19 +61,19 @@ def test_pytorch_averages_nothing_to_nan():
 
 @pytest.mark.slow
 def test_grid_of_this_package_has_no_gap():
-    grid = conformance.conformance(["CDW-CE", "CORN"])
+    grid = loss_grid.conformance(["CDW-CE", "CORN"])
     assert (grid["exactness"] < 1e-12).all() and (grid["stable_to"] == 10000).all()
     assert grid[["gradcheck", "compile", "half"]].all(axis=None)
     assert (grid["weights"] == "scale-free").all() and (grid["accepts"] == "").all()
-    assert set(conformance.FORMULAS) <= set(LOSSES)
+    assert set(loss_grid.FORMULAS) <= set(LOSSES)
 
 
 def test_grid_finds_known_faults():
     def epsilon(z, y):  # −log(p + ε) caps the loss and kills the gradient
         return -(z.softmax(-1).gather(-1, y[:, None]) + 1e-8).log().mean()
 
-    ours = LOSSES["CE"](num_classes=conformance.K)
-    capped = conformance.Candidate("CE", "torch", lambda weight: epsilon, ours).measure()
+    ours = LOSSES["CE"](num_classes=loss_grid.K)
+    capped = loss_grid.Candidate("CE", "torch", lambda weight: epsilon, ours).measure()
     assert capped["stable_to"] == 1 and capped["weights"] == "scale-free"
     assert capped["accepts"] == "empty batch"
 
@@ -82,8 +82,8 @@ def test_released_libraries_fall_back_on_the_record(monkeypatch):
     def absent():
         raise ImportError
 
-    monkeypatch.setattr(conformance, "LIBRARIES", {"dlordinal": absent})
-    rows = conformance.released()
+    monkeypatch.setattr(loss_grid, "LIBRARIES", {"dlordinal": absent})
+    rows = loss_grid.released()
     assert set(rows["loss"]) == {"CDW-CE", "SORD", "SLACE", "CORN"}
     assert (rows["version"] == "2.7.0").all() and not rows["live"].any()
     assert rows.set_index("loss")["stable_to"]["CDW-CE"] < 100
@@ -91,6 +91,6 @@ def test_released_libraries_fall_back_on_the_record(monkeypatch):
 
 @pytest.mark.slow
 def test_speed_is_measured_for_k_logits():
-    rows = conformance.speed(repeats=5, samples=64, classes=(5,))
-    assert set(rows["loss"]) == set(conformance.FORMULAS) - {"CORAL", "CORN"}
+    rows = loss_grid.speed(repeats=5, samples=64, classes=(5,))
+    assert set(rows["loss"]) == set(loss_grid.FORMULAS) - {"CORAL", "CORN"}
     assert (rows["ratio"] > 0).all() and (rows["milliseconds"] > 0).all()

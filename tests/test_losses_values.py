@@ -10,10 +10,10 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amol.conformance import FORMULAS, exactness
+from amol.checks.loss_grid import FORMULAS, exactness
+from amol.checks.reference_losses import oracle
 from amol.losses import LOSSES, proximity
 from amol.losses.slace import _scan, _scan_logs
-from amol.oracle import oracle
 
 ALL = tuple(FORMULAS)  # the package's own, whatever else a test registers
 DIVERGENCES = ("AMOL", "AMOL-asym", "AMOL-exp", "KL")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from amol.datasets import DATASETS
+from amol.experiments.datasets import DATASETS
 from amol.losses import LOSSES, PAPER_METHODS
 from amol.metrics import METRICS, PROBABILITY_METRICS
-from amol.published import CLAIMS, PLACES, PUBLISHED, published
+from amol.paper.published import CLAIMS, PLACES, PUBLISHED, published
 
 ROOT = Path(__file__).resolve().parents[1]
 

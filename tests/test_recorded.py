@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from amol import recorded, study
-from amol.recorded import RecordError, load, note, record, verify
-from amol.settings import StudySettings
+from amol.experiments import study
+from amol.experiments.settings import StudySettings
+from amol.paper import recordings
+from amol.paper.recordings import RecordError, load, note, record, verify
 
 
 @pytest.fixture(scope="module")
@@ -14,10 +15,10 @@ def folder(tmp_path_factory):
     """A recording of four short runs, in a folder of its own."""
     root = tmp_path_factory.mktemp("recorded")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recorded, "ROOT", root)
+        patch.setattr(recordings, "ROOT", root)
         patch.setattr(study, "store_path", lambda: root / "runs.sqlite")
         small = StudySettings("Wine Red", "CE, AMOL", seeds=2, epochs=2)
-        patch.setitem(recorded.RECORDINGS, "small", lambda: [({"kind": "short"}, small)])
+        patch.setitem(recordings.RECORDINGS, "small", lambda: [({"kind": "short"}, small)])
         record("small", workers=1)
         yield root / "book" / "recorded"
 

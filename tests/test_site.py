@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from test_explorer import expected
 
-from amol.pdf import find_chromium
+from amol.publishing.pdf import find_chromium
 
 SITE = ROOT / "_build" / "html"
 CHROMIUM = find_chromium()

@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from amol import fingerprint, study, workers
-from amol.drill import until
+from amol.checks.drill import until
+from amol.experiments import fingerprint, study, workers
+from amol.experiments.store import Store, StoredRun
+from amol.experiments.study import StudySettings, predictions, run_study
+from amol.experiments.training import Outcome
 from amol.losses import LOSSES
-from amol.store import Store, StoredRun
-from amol.study import StudySettings, predictions, run_study
-from amol.training import Outcome
 
 SMALL = dict(datasets="Wine Red", methods="CE, AMOL", seeds=3, epochs=3)
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
+from amol.experiments.training import Arrays, Protocol, train_stack
 from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss
-from amol.training import Arrays, Protocol, train_stack
 
 K = 5
 

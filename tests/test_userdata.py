@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import settings as checks
 from hypothesis import strategies as st
 
-from amol import userdata
-from amol.datasets import load_dataset, split
-from amol.plan import plan
-from amol.settings import StudySettings
-from amol.userdata import read_csv
+from amol.experiments import csv_dataset
+from amol.experiments.csv_dataset import read_csv
+from amol.experiments.datasets import load_dataset, split
+from amol.experiments.runs import plan
+from amol.experiments.settings import StudySettings
 
 GRADES = [3, 4, 5] * 6
 
@@ -107,7 +107,7 @@ FINE = {"x": range(18), "z": range(18), "grade": GRADES}
     ],
 )  # fmt: skip
 def test_what_is_refused_and_with_which_words(write, monkeypatch, content, order, told):
-    monkeypatch.setattr(userdata, "MOST_WORDS", 9)
+    monkeypatch.setattr(csv_dataset, "MOST_WORDS", 9)
     with pytest.raises(ValueError) as refused:
         read_csv(write(content), "grade", order)
     message = str(refused.value)
@@ -129,7 +129,7 @@ def test_the_folder_of_the_book_is_looked_at_last(write, monkeypatch, tmp_path):
     write(FINE)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    monkeypatch.setattr(userdata, "ROOT", tmp_path)
+    monkeypatch.setattr(csv_dataset, "ROOT", tmp_path)
     assert read_csv("my.csv", "grade").name == "my"
 
 

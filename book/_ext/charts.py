@@ -1,7 +1,7 @@
 """Sphinx extension of the book: puts live charts in the place of their static figures.
 
-`amol.explorer.save` writes a chart beside its figure. The pages that show the figure get the chart
-and the scripts that draw it, from the site itself; all other pages stay as they are.
+`amol.report.live_charts.save` writes a chart beside its figure. The pages that show the figure get
+the chart and the scripts that draw it, from the site itself; all other pages stay as they are.
 """
 
 import json

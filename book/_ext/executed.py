@@ -18,7 +18,7 @@ from pybtex.plugin import find_plugin, register_plugin
 from sphinx.domains.std import StandardDomain
 from sphinx.util import logging
 
-from amol.execution import parameters_of
+from amol.publishing.notebooks import parameters_of
 from amol.repository import repository
 
 logger = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""Notebooks into a book: `notebooks` executes one, `build` all, `fork` copies, `pdf` prints."""

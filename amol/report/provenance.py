@@ -1,0 +1,55 @@
+"""What made a page: code, settings, libraries, machine and time."""
+
+import platform
+import time
+from dataclasses import fields
+from importlib.metadata import version
+
+import pandas as pd
+import psutil
+from IPython.display import Markdown
+
+from amol.host import processor
+from amol.paths import ROOT
+from amol.report.tables import literal
+from amol.repository import commit
+
+LIBRARIES = ("amol", "torch", "numpy", "pandas", "scikit-learn", "matplotlib")
+
+
+def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str]:
+    """What made a page, by name.
+
+    Parameters
+    ----------
+    settings : amol.experiments.study.StudySettings, optional
+    runs : DataFrame, optional
+        From `run_study`; its ``attrs`` tell how many runs were trained and reused.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    facts = {"commit": commit(ROOT), "Python": platform.python_version()}
+    facts |= {name: version(name) for name in LIBRARIES}
+    if settings is not None:
+        for name in (field.name for field in fields(settings) if field.repr):
+            value = getattr(settings, name)
+            shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            facts[name.replace("_", " ")] = shown
+    if runs is not None:
+        facts["runs"] = f"{runs.attrs['trained']} trained here, {runs.attrs['reused']} reused"
+        facts["training time of all runs"] = f"{runs.attrs['seconds']:.0f} s"
+    facts["hardware"] = processor()
+    facts["time since the kernel's start"] = f"{time.time() - psutil.Process().create_time():.0f} s"
+    return facts
+
+
+def footer(settings=None, runs: pd.DataFrame | None = None) -> Markdown:
+    """`provenance` as a folded table, for the last cell of a notebook."""
+    rows = [f"| {name} | {literal(value)} |" for name, value in provenance(settings, runs).items()]
+    table = "\n".join(["| what | value |", "|:--|:--|", *rows])
+    return Markdown(
+        '<details class="provenance"><summary>What made this page</summary>\n\n'
+        f"{table}\n\n</details>"
+    )

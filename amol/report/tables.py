@@ -1,0 +1,244 @@
+"""Tables that set ours beside the paper's: tidy frame in, text, Markdown and files out.
+
+`summarize` turns one row a run into one row a mean; `compare` lays those out as the paper does;
+`publish` numbers the result for the book and writes it to disk.
+"""
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from amol.metrics import HIGHER_IS_BETTER
+from amol.paper.published import published
+from amol.paths import results_dir
+
+DASH = "–"
+DIGITS = 3
+HEADINGS = {
+    "accuracy": "Accuracy",
+    "center_mass": "Center mass",
+    "center_rate": "Center rate",
+    "center_recall": "Center recall",
+    "extreme_recall": "Extreme recall",
+}
+
+# What MyST or LaTeX would read as more than a character.
+MARKUP = r"([\\`*_{}\[\]<>&$|~^])"
+LATEX = {
+    **{c: f"\\{c}" for c in "&%#_{}$"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+
+
+def literal(text: str) -> str:
+    """Text that isn't ours, such as a file's name, so that a table or caption shows it as it is."""
+    return re.sub(MARKUP, r"\\\1", " ".join(text.split()))
+
+
+def _unescaped(text: str, form: Callable[[str], str] = str) -> str:
+    """Undo `literal`, each character going through ``form``."""
+    return re.sub(rf"\\{MARKUP}", lambda found: form(found[1]), text)
+
+
+def summarize(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Mean and standard deviation over seeds, beside the paper's.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row a run, with columns dataset, method, seed and every name in ``metrics``.
+    metrics : sequence of str
+
+    Returns
+    -------
+    DataFrame
+        One row a (dataset, method, metric), in the order of ``runs``: mean, std (ddof 1, NaN for
+        one seed), count, paper_mean and paper_std (NaN where the paper prints none).
+    """
+    keys = ["dataset", "method", "metric"]
+    long = runs.melt(["dataset", "method", "seed"], list(metrics), "metric")
+    summary = long.groupby(keys, sort=False)["value"].agg(["mean", "std", "count"]).reset_index()
+    paper = [published(*key) or (np.nan, np.nan) for key in summary[keys].itertuples(index=False)]
+    summary[["paper_mean", "paper_std"]] = np.array(paper, dtype=float).reshape(-1, 2)
+    return summary
+
+
+def mean_std(mean: float, std: float) -> str:
+    """``0.735 ± 0.003``; a dash for a missing part. The line may break before ``±`` alone."""
+    if np.isnan(mean):
+        return DASH
+    return f"{mean:.{DIGITS}f} ±\N{NO-BREAK SPACE}" + (
+        DASH if np.isnan(std) else f"{std:.{DIGITS}f}"
+    )
+
+
+def printed(mean: float, std: float) -> str:
+    """As `mean_std`, but a number that the paper gives without ± stays as it is printed there."""
+    return mean_std(mean, std) if np.isnan(mean) or not np.isnan(std) else f"{mean:.2f}"
+
+
+def value(summary: pd.DataFrame, dataset: str, method: str, metric: str, column="mean") -> float:
+    """One number of ``summary``; NaN where it has no such row."""
+    keys = ["dataset", "method", "metric"]
+    found = summary.set_index(keys)[column].get((dataset, method, metric))
+    return np.nan if found is None else float(found)
+
+
+def quote(summary: pd.DataFrame, dataset: str, method: str, metric: str, paper=False) -> str:
+    """Text of one cell, for prose: ours, or the paper's; a dash where there is none."""
+    form, prefix = (printed, "paper_") if paper else (mean_std, "")
+    return form(*(value(summary, dataset, method, metric, prefix + c) for c in ("mean", "std")))
+
+
+def best_mask(summary: pd.DataFrame, column: str = "mean") -> pd.Series:
+    """True where a row is best, or tied at the printed digits, in its data set and metric.
+
+    A number without a rival is not called best.
+    """
+    sign = summary["metric"].map(HIGHER_IS_BETTER).map({True: 1, False: -1})
+    score = (summary[column] * sign).round(DIGITS)
+    rivals = score.groupby([summary["dataset"], summary["metric"]])
+    return (score == rivals.transform("max")) & (rivals.transform("count") > 1)
+
+
+def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
+    """Lay a summary out as the paper does: a row a method, and the paper's row under it.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `summarize`; one metric where ``columns`` is "dataset".
+    columns : {"dataset", "metric"}
+        What runs across. With "metric" and several data sets, rows name both.
+
+    Returns
+    -------
+    DataFrame of str
+        Best cells in bold (Markdown), ours and the paper's apart. A method without any published
+        number has no second row.
+    """
+    rows, datasets = summary["method"].map(literal), summary["dataset"].map(literal)
+    if columns == "metric" and datasets.nunique() > 1:
+        rows = datasets + ", " + rows
+    metrics = summary["metric"].map(lambda name: HEADINGS.get(name, name))
+    across = metrics if columns == "metric" else datasets
+
+    def grid(cells: list[str], best: pd.Series) -> pd.DataFrame:
+        bold = [f"**{c}**" if b else c for c, b in zip(cells, best, strict=True)]
+        tidy = pd.DataFrame({"Method": rows, "across": across, "cell": bold})
+        wide = tidy.pivot(index="Method", columns="across", values="cell")
+        return wide.reindex(index=rows.unique(), columns=across.unique()).fillna(DASH)
+
+    ours = grid(
+        [mean_std(*p) for p in summary[["mean", "std"]].to_numpy()], best_mask(summary, "mean")
+    )
+    paper = grid(
+        [printed(*p) for p in summary[["paper_mean", "paper_std"]].to_numpy()],
+        best_mask(summary, "paper_mean"),
+    )
+    paper = paper[(paper != DASH).any(axis=1)].rename(lambda name: f"{name}, paper")
+    order = [label for name in ours.index for label in (name, f"{name}, paper")]
+    both = pd.concat([ours, paper])
+    both = both.loc[[label for label in order if label in both.index]]
+    return both.rename_axis(index="Method", columns=None)
+
+
+@dataclass(frozen=True)
+class NumberedTable:
+    """A table that the book numbers: HTML in Jupyter, a MyST directive in the book.
+
+    The label serves as glue key, as cross-reference and as file name.
+    """
+
+    label: str
+    caption: str
+    cells: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        page = f"<p>{self.caption}</p>" + self.cells.to_html(escape=False)
+        return _unescaped(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", page), html.escape)
+
+    def _repr_markdown_(self) -> str:
+        return f":::{{table}} {self.caption}\n:name: {self.label}\n\n{_markdown(self.cells)}\n:::"
+
+
+def publish(
+    label: str, caption: str, cells: pd.DataFrame, data: pd.DataFrame | None = None
+) -> NumberedTable:
+    """Write ``tables/<label>.csv`` and ``.tex`` to the results folder and number the table.
+
+    ``cells`` is what is shown, its index the first column; ``data``, where given, is what the CSV
+    holds instead (full precision).
+    """
+    folder = results_dir() / "tables"
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = cells.reset_index().map(_without_roles)
+    if data is None:
+        data = plain.map(lambda cell: _unescaped(cell.replace("**", "")))
+        data = data.rename(columns=lambda name: _unescaped(str(name)))
+    data.to_csv(folder / f"{label}.csv", index=False)
+    (folder / f"{label}.tex").write_text(_latex(plain), encoding="utf-8")
+    return NumberedTable(label, caption, cells)
+
+
+def publish_comparison(
+    label: str, what: str, summary: pd.DataFrame, columns: str = "dataset", place: str = ""
+) -> NumberedTable:
+    """`publish` what `compare` lays out, with a caption that says how to read its cells.
+
+    ``place`` is that of the paper's numbers, such as "Table 2"; named where there are any.
+    """
+    seeds = summary["count"].max()
+    printed = summary["paper_mean"].notna().any()
+    what += f", the paper's {place}" if place and printed else ""
+    caption = (
+        f"{what}: mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
+        + ("The paper's numbers stand under ours. " if printed else "The paper prints none. ")
+        + "The best is bold; a dash stands for what isn't there."
+    )
+    return publish(label, caption, compare(summary, columns), summary)
+
+
+def _alignment(cells: pd.DataFrame) -> list[str]:
+    """Right for columns that hold nothing but numbers, left for the index and for text."""
+    numeric = re.compile(r"[\d.,±%×*\s–−-]*")
+    return ["left"] + [
+        "right" if all(numeric.fullmatch(str(c)) for c in column) else "left"
+        for _, column in cells.items()
+    ]
+
+
+def _markdown(cells: pd.DataFrame) -> str:
+    return cells.to_markdown(colalign=_alignment(cells), disable_numparse=True)
+
+
+def _without_roles(cell: object) -> str:
+    """A cell's text with MyST roles replaced by what they name."""
+    return re.sub(r"\{[a-z:]+\}`(?:[^`<]*<)?([^`>]+)>?`", r"\1", str(cell))
+
+
+def _latex(table: pd.DataFrame) -> str:
+    """The table as a booktabs tabular; its first column is on the left."""
+
+    def text(cell: object) -> str:
+        bold = re.sub(r"\*\*(.+?)\*\*", r"\\textbf{\1}", str(cell))
+        either = rf"(\$[^$]*\$)|\\{MARKUP}|([&%#_])"  # math stays as it is
+        escaped = re.sub(either, lambda c: c[1] or LATEX.get(c[2] or c[3], c[2]), bold)
+        return escaped.replace("±\N{NO-BREAK SPACE}", r"$\pm$ ").replace(DASH, "--")
+
+    def line(row: Sequence[object]) -> str:
+        return " & ".join(map(text, row)) + r" \\"
+
+    spec = "".join(side[0] for side in _alignment(table.iloc[:, 1:]))
+    body = [line(row) for row in table.itertuples(index=False)]
+    head = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", line(table.columns), r"\midrule"]
+    return "\n".join([*head, *body, r"\bottomrule", r"\end{tabular}", ""])
