@@ -21,8 +21,8 @@ def build_dir() -> Path:
 
 
 def store_path() -> Path:
-    """The SQLite file that keeps one row for every trained run."""
-    return build_dir() / "runs.sqlite"
+    """Folder that keeps one file for every trained run."""
+    return build_dir() / "trained"
 
 
 def results_dir() -> Path:

@@ -1,25 +1,20 @@
 """The study: settings checked at the edge, nothing trained twice, equal bytes however it runs."""
 
-import importlib
-import shutil
 import sys
 
 import numpy as np
 import pytest
+import torch
 
-from amol.checks.drill import until
-from amol.experiments import fingerprint, study, workers
-from amol.experiments.store import Store, StoredRun
-from amol.experiments.study import StudySettings, predictions, run_study
-from amol.experiments.training import Outcome
-from amol.losses import LOSSES
+from amol.experiments import StudySettings, engine, predictions, run_study, study, workers
+from amol.losses import LOSSES, register_loss
 
 SMALL = dict(datasets="Wine Red", methods="CE, AMOL", seeds=3, epochs=3)
 
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    path = tmp_path / "runs.sqlite"
+    path = tmp_path / "trained"
     monkeypatch.setattr(study, "store_path", lambda: path)
     return path
 
@@ -84,20 +79,13 @@ def cluster():
 
 def test_rows_are_equal_byte_for_byte_however_they_are_made(store, tmp_path, monkeypatch, cluster):
     one = run_study(StudySettings(**SMALL), workers=1).to_csv()
-    address = cluster.scheduler_address
-    ways = [
-        (1, {"workers": 1}),
-        (3, {"workers": 2}),
-        (4, {"workers": 1}),
-        (2, {"address": address}),
-    ]
-    for number, (chunk, how) in enumerate(ways):
-        monkeypatch.setattr(study, "store_path", lambda n=number: tmp_path / f"{n}.sqlite")
-        monkeypatch.setattr(study, "CHUNK", chunk)
+    ways = [{"workers": 2}, {"workers": 3}, {"address": cluster.scheduler_address}]
+    for number, how in enumerate(ways):
+        monkeypatch.setattr(study, "store_path", lambda n=number: tmp_path / f"{n}")
         made = run_study(StudySettings(**SMALL), **how)
-        assert made.attrs["trained"] == 6 and made.to_csv() == one, (chunk, how)
+        assert made.attrs["trained"] == 6 and made.to_csv() == one, how
         assert run_study(StudySettings(**SMALL)).attrs["trained"] == 0  # all of it was stored
-    monkeypatch.setattr(study, "store_path", lambda: tmp_path / "merged.sqlite")
+    monkeypatch.setattr(study, "store_path", lambda: tmp_path / "merged")
     run_study(StudySettings(**SMALL | {"methods": "AMOL", "seeds": [2]}), workers=1)
     run_study(StudySettings(**SMALL | {"methods": "CE"}), workers=1)
     merged = run_study(StudySettings(**SMALL), workers=1)
@@ -107,13 +95,13 @@ def test_rows_are_equal_byte_for_byte_however_they_are_made(store, tmp_path, mon
 def test_a_cluster_that_is_not_fit_is_refused_in_one_line(store, cluster, monkeypatch):
     def refused(address, *there):
         replies = iter(there)
-        monkeypatch.setattr(workers, "_facts", lambda losses: next(replies))
+        monkeypatch.setattr(workers, "_facts", lambda: next(replies))
         with pytest.raises(workers.ClusterError) as caught:
             run_study(StudySettings(**SMALL), address=address)
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
-    monkeypatch.setattr(workers, "PATIENCE", 1)
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 1)
     good = cluster.scheduler_address
     for address in ("tcp://127.0.0.1:1", "nonsense://a", "127.0.0.1"):
         assert f"no Dask scheduler answers at {address!r}" in refused(address)
@@ -123,32 +111,7 @@ def test_a_cluster_that_is_not_fit_is_refused_in_one_line(store, cluster, monkey
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "distributed", None)
         assert "pip install distributed" in refused(good)
-    monkeypatch.setattr("distributed.Client.nthreads", lambda client: {"tcp://there:1": 4})
-    assert "tcp://there:1 has 4 threads" in refused(good, newer, newer)
-    assert not store.exists() or Store(store).get(["a"], 6) == {}
-
-
-def test_a_cluster_without_workers_left_is_told_of(cluster, monkeypatch, capfd):
-    from distributed import Client
-
-    monkeypatch.setattr(workers, "GLANCE", 0.05)
-    told = []
-
-    def heard(words):
-        told.append(capfd.readouterr().err)
-        return words in "".join(told)
-
-    with Client(cluster, set_as_default=False) as client:
-        with workers._told_of_absence(client, "tcp://here:1"):
-            cluster.scale(0)
-            until(
-                lambda: heard(
-                    "the scheduler at tcp://here:1 has no workers left; the study waits\n"
-                )
-            )
-            cluster.scale(1)
-            until(lambda: heard("the scheduler at tcp://here:1 has workers again\n"))
-        assert "".join(told).count("scheduler at") == 2
+    assert not list(store.glob("*"))
 
 
 def test_a_setting_retrains_what_it_touches_and_no_more(store):
@@ -158,16 +121,61 @@ def test_a_setting_retrains_what_it_touches_and_no_more(store):
     assert run_study(StudySettings(**SMALL, split_seed=1), workers=1).attrs["trained"] == 6
 
 
-def test_a_changed_loss_retrains_itself_alone(store, monkeypatch):
-    run_study(StudySettings(**SMALL), workers=1)
+@register_loss("cheaper")
+def cheaper(logits, target, num_classes):
+    return -FACTOR * torch.log_softmax(logits, -1).gather(-1, target[..., None])[..., 0]
 
-    class Changed(LOSSES["AMOL"]):
-        def terms(self, logits, target):
-            values, weights = super().terms(logits, target)
-            return 2 * values, weights
 
-    monkeypatch.setitem(LOSSES, "AMOL", Changed)
-    assert run_study(StudySettings(**SMALL), workers=1).attrs["trained"] == 3
+FACTOR = 1.0
+
+
+def test_a_loss_of_the_users_trains_again_when_what_it_reads_has_changed(store, monkeypatch):
+    settings = StudySettings(**SMALL | {"methods": "CE, cheaper"})
+    first = run_study(settings, workers=2)
+    assert first.attrs["trained"] == 6 and first.attrs["uncompiled"] == ("cheaper",)
+    assert run_study(settings).attrs["trained"] == 0
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
+    assert run_study(settings).attrs["trained"] == 3
+
+
+def test_a_loss_that_reads_what_no_digest_can_see_is_trained_anew(store, capsys):
+    @register_loss("file")
+    def reads(logits, target, num_classes):
+        open(__file__).close()
+        return torch.logsumexp(logits, -1) - logits.gather(-1, target[..., None])[..., 0]
+
+    settings = StudySettings(**SMALL | {"methods": "file"})
+    try:
+        first = run_study(settings)
+        assert run_study(settings).attrs["trained"] == 3
+        assert "file is trained anew each time, since its loss reads" in capsys.readouterr().out
+        assert len(first) == 3 and not list(store.glob("*.npz"))
+    finally:
+        LOSSES.pop("file")
+
+
+def test_equal_computations_are_one_training_and_rows_of_their_own(store):
+    settings = StudySettings(**SMALL | {"methods": "KL, AMOL"}, alpha=0)
+    made = run_study(settings)
+    kl, amol = (made[made["method"] == name].drop(columns="method") for name in ("KL", "AMOL"))
+    assert kl.to_csv(index=False) == amol.to_csv(index=False)
+    assert len(list(store.glob("*.npz"))) == 3
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_same_call_goes_on(store, monkeypatch):
+    train, calls = engine.train, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return train(*arguments)
+
+    monkeypatch.setattr(engine, "train", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="2 of 6 runs are kept"):
+        run_study(StudySettings(**SMALL), workers=1)
+    monkeypatch.setattr(engine, "train", train)
+    assert run_study(StudySettings(**SMALL)).attrs["trained"] == 4
 
 
 def test_predictions_give_back_what_the_row_was_computed_from(store):
@@ -177,81 +185,3 @@ def test_predictions_give_back_what_the_row_was_computed_from(store):
     assert y_pred.shape == (3, 320) and probabilities.shape == (3, 320, 6)
     assert (y_true == y_pred[2]).mean() == row["accuracy"]
     np.testing.assert_array_equal(probabilities.argmax(-1), y_pred)
-
-
-def stored(number=1):
-    probabilities = np.full((2, 3), number / 7, dtype=np.float32)
-    return StoredRun(Outcome(np.array([0, 2]), probabilities, np.array([1]), 1, 2), 0.5)
-
-
-def test_store_gives_back_what_was_put_and_keeps_the_first(tmp_path):
-    store = Store(tmp_path / "deep" / "runs.sqlite")
-    assert store.get(["a"], 3) == {}
-    store.put("a", "{}", stored(1))
-    store.put("a", "{}", stored(2))
-    found = store.get(["a", "b"], 3)
-    assert list(found) == ["a"]
-    np.testing.assert_array_equal(found["a"].outcome.probabilities, stored(1).outcome.probabilities)
-
-
-@pytest.mark.parametrize(
-    "bad", [b"not a database at all" * 100, b"SQLite format 3\x00" + b"x" * 40]
-)
-def test_a_file_that_is_no_store_is_set_aside(tmp_path, capsys, bad):
-    path = tmp_path / "runs.sqlite"
-    path.write_bytes(bad)
-    Store(path).put("a", "{}", stored())
-    assert (tmp_path / "runs.sqlite.aside-1").read_bytes() == bad
-    assert "aside-1" in capsys.readouterr().out
-    assert list(Store(path).get(["a"], 3)) == ["a"]
-
-
-SAMPLE = '''
-WIDTH = 2
-
-def inner(x):
-    """Says."""
-    return x * WIDTH  # why
-
-def outer(x):
-    return inner(x) + 1
-
-def apart(x):
-    return x
-
-class Base:
-    def go(self):
-        return inner(1)
-
-class Child(Base):
-    pass
-'''
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "changed"),
-    [
-        ("# why", "# for another reason", set()),
-        ("Says.", "Says more.", set()),
-        ("x * WIDTH", "x  *  WIDTH", set()),
-        ("x * WIDTH", "x + WIDTH", {"inner", "outer", "Base", "Child"}),
-        ("WIDTH = 2", "WIDTH = 3", {"inner", "outer", "Base", "Child"}),
-        ("inner(x) + 1", "inner(x) + 2", {"outer"}),
-        ("inner(1)", "inner(2)", {"Base", "Child"}),
-    ],
-)
-def test_fingerprint_sees_what_code_does_and_nothing_else(tmp_path, monkeypatch, old, new, changed):
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(fingerprint, "_ours", lambda module: module == "sample")
-    names = ("inner", "outer", "apart", "Base", "Child")
-
-    def prints(text):
-        (tmp_path / "sample.py").write_text(text)
-        monkeypatch.delitem(sys.modules, "sample", raising=False)
-        importlib.invalidate_caches()
-        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
-        module = importlib.import_module("sample")
-        return {name: fingerprint.fingerprint(getattr(module, name)) for name in names}
-
-    before, after = prints(SAMPLE), prints(SAMPLE.replace(old, new))
-    assert {name for name in names if before[name] != after[name]} == changed

@@ -84,7 +84,7 @@ class _Reader:
 
     def read(self, thing: object) -> str:
         """Digest of one object."""
-        if type(thing) in PLAIN or isinstance(thing, PurePath | Number) and not _owned(thing):
+        if type(thing) in PLAIN or (isinstance(thing, PurePath | Number) and not _owned(thing)):
             return self._hash("plain", type(thing).__name__, repr(thing))
         if type(thing) is tuple:  # equal ones may be one object or two, as Python sees fit
             return self._hash("tuple", *self._each(thing))

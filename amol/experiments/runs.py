@@ -1,96 +1,132 @@
-"""The grid of a study run by run, each with the key of all that determines it."""
+"""Runs of a study: the grid cell by cell, each with the key of all that determines it."""
 
+import ast
 import hashlib
+import inspect
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import torch
 
-from amol.experiments.datasets import SPLIT_ORDERS, Dataset, load_dataset, split, standardize
-from amol.experiments.fingerprint import fingerprint
+from amol.experiments import engine
+from amol.experiments.datasets import Dataset, load_dataset, split, standardize
+from amol.experiments.fingerprint import Unsure, fingerprint
 from amol.experiments.settings import StudySettings
-from amol.experiments.training import Arrays, train_stack
-from amol.losses import LOSSES
+from amol.host import processor
+from amol.losses import LOSSES, OrdinalLoss
 
-code_of = cache(fingerprint)
 named_dataset = cache(load_dataset)  # a recording asks for each under dozens of splits
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A data set, split and standardized, with the digest of all that decides its arrays."""
+    """A data set, split and standardized, with the digest of its arrays."""
 
-    arrays: Arrays
+    arrays: engine.Arrays
     y_test: np.ndarray
     digest: str
 
 
 @cache
-def prepare(
-    dataset: str, split_seed: int, split_order: str = SPLIT_ORDERS[0], own: Dataset | None = None
-) -> Prepared:
-    """Split and standardize ``dataset`` as `datasets` defines it, or the ``own`` one."""
-    data = own or named_dataset(dataset)
+def _prepare(data: Dataset, split_seed: int, split_order: str) -> Prepared:
     train, validation, test = split(data.y, split_seed, split_order)
     X = standardize(data.X, train).astype(np.float32)
-    arrays = Arrays(
+    arrays = engine.Arrays(
         X[train], data.y[train], X[validation], data.y[validation], X[test], data.num_classes
     )
-    sha = hashlib.sha256(data.digest.encode())
-    for part in (train, validation, test):
-        sha.update(part.astype("<i8").tobytes())
+    sha = hashlib.sha256(str(data.num_classes).encode())
+    for rows in (train, validation, test):
+        sha.update(X[rows].astype("<f4").tobytes())
+        sha.update(data.y[rows].astype("<i8").tobytes())
     return Prepared(arrays, data.y[test], sha.hexdigest())
 
 
-def forget() -> None:
-    """Know nothing of data files and losses, as a new process does."""
-    for kept in (prepare, named_dataset, code_of):
-        kept.cache_clear()
+def prepare(settings: StudySettings, dataset: str) -> Prepared:
+    """One of the settings' data sets, split and standardized as they say."""
+    data = settings.own.get(dataset) or named_dataset(dataset)
+    return _prepare(data, settings.split_seed, settings.split_order)
+
+
+def make_loss(settings: StudySettings, method: str, arrays: engine.Arrays) -> OrdinalLoss:
+    """The loss of a run; one that asks for class counts is given those of the training rows."""
+    made, extra = LOSSES[method], {}
+    if "class_counts" in inspect.signature(made).parameters:
+        counts = np.bincount(arrays.y_train, minlength=arrays.num_classes)
+        extra["class_counts"] = counts.tolist()
+    return made(num_classes=arrays.num_classes, **extra | settings.parameters(method))
 
 
 @dataclass(frozen=True)
 class Run:
-    """One cell of the grid with one seed."""
+    """One cell of the grid with one seed.
+
+    ``key`` is the SHA-256 of ``described``, the JSON of all that determines the run: runs with
+    equal keys are one training, whatever their methods are called. ``unsure`` says what of its
+    loss can't be digested; such a run is trained anew each time.
+    """
 
     settings: StudySettings
     dataset: str
     method: str
     seed: int
-    described: str  # JSON of all that determines the run
+    loss: OrdinalLoss
+    data: Prepared
+    described: str
+    unsure: str = ""
 
     @property
     def key(self) -> str:
         return hashlib.sha256(self.described.encode()).hexdigest()
 
-    @property
-    def data(self) -> Prepared:
-        settings, own = self.settings, self.settings.own.get(self.dataset)
-        return prepare(self.dataset, settings.split_seed, settings.split_order, own)
+
+@cache
+def engine_digest() -> str:
+    """SHA-256 of the engine's code, without comments, docstrings, layout and files' names."""
+    trees = []
+    for path in Path(engine.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            documented = isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
+            if documented and ast.get_docstring(node) is not None:
+                node.body[0] = ast.Pass()
+        trees.append(ast.dump(tree))
+    return hashlib.sha256("\n".join(sorted(trees)).encode()).hexdigest()
+
+
+def _described_loss(loss: OrdinalLoss) -> tuple[dict[str, str], str]:
+    """What identifies a loss's part in a run, and what of it can't be known.
+
+    A compiled loss is its formula and tables. Any other rests on its code, and its bits on
+    PyTorch and the processor.
+    """
+    if compiled := engine.identity(loss):
+        return {"formula": compiled}, ""
+    here = {"torch": torch.__version__, "processor": processor()}
+    try:
+        return {"loss": fingerprint(loss)} | here, ""
+    except Unsure as error:
+        return here, str(error)
 
 
 def plan(settings: StudySettings) -> list[Run]:
     """Every run of the grid, in the order of the settings, with the key it is stored under."""
-    engine = code_of(train_stack, standardize)
-    code = {method: code_of(LOSSES[method]) for method in settings.methods}
     runs = []
     for dataset in settings.datasets:
-        own = settings.own.get(dataset)
-        digest = prepare(dataset, settings.split_seed, settings.split_order, own).digest
+        data = prepare(settings, dataset)
         for method in settings.methods:
-            described = {
-                "dataset": dataset,
-                "digest": digest,
-                "split_seed": settings.split_seed,
-                "method": method,
-                "parameters": settings.parameters(method),
+            loss = make_loss(settings, method, data.arrays)
+            described, unsure = _described_loss(loss)
+            if unsure:
+                described |= {"method": method, "parameters": settings.parameters(method)}
+            described |= {
+                "data": data.digest,
                 "protocol": asdict(settings.protocol),
-                "loss": code[method],
-                "engine": engine,
-                "torch": torch.__version__.partition("+")[0],
+                "engine": engine_digest(),
             }
             for seed in settings.seeds:
                 text = json.dumps(described | {"seed": seed}, sort_keys=True)
-                runs.append(Run(settings, dataset, method, seed, text))
+                runs.append(Run(settings, dataset, method, seed, loss, data, text, unsure))
     return runs

@@ -13,7 +13,7 @@ from amol.experiments.datasets import (
     is_file,
     load_dataset,
 )
-from amol.experiments.training import MONITORS, Protocol
+from amol.experiments.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
 
 
@@ -43,7 +43,7 @@ class StudySettings:
     lr : float
     monitor : {"loss", "QWK"}
     restore : bool
-        See `amol.experiments.training.Protocol`.
+        See `amol.experiments.engine.Protocol`.
     loss_parameters : mapping of str to mapping
         Further parameters by method, such as ``{"OLL-Castagnos": {"power": 2.0}}``.
     own : mapping of str to Dataset
@@ -65,6 +65,8 @@ class StudySettings:
     lr: float = Protocol.lr
     monitor: str = Protocol.monitor
     restore: bool = Protocol.restore
+    weight_decay: float = Protocol.weight_decay
+    dropout: float = Protocol.dropout
     loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
     target: str = ""
     order: tuple[str, ...] = ()

@@ -1,0 +1,69 @@
+"""The store: whole files or none, a damaged one costs one run."""
+
+import dataclasses
+import stat
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from amol.experiments.engine import Outcome
+from amol.experiments.store import Store, StoredRun, StoreError
+
+
+def stored(number=1, failed=None):
+    probabilities = np.full((2, 3), number / 7, dtype=np.float32)
+    labels, digest = np.array([0, 2]), "0123456789abcdef" * 4
+    outcome = Outcome(labels, probabilities, labels[:1], probabilities[:1], number, 5, failed,
+                      digest, True)  # fmt: skip
+    return StoredRun(outcome, 0.5)
+
+
+@pytest.mark.parametrize("failed", [None, 3])
+def test_a_run_comes_back_as_it_was_put(tmp_path, failed):
+    store = Store(tmp_path / "deep" / "trained")
+    assert store.get("a") is None
+    store.put("a", "{}", stored(failed=failed))
+    found, put = store.get("a"), stored(failed=failed)
+    assert found.seconds == 0.5
+    for field in dataclasses.fields(Outcome):
+        got, given_ = (getattr(run.outcome, field.name) for run in (found, put))
+        np.testing.assert_array_equal(got, given_)
+        assert type(got) is type(given_)
+    assert [path.name for path in store.folder.iterdir()] == ["a.npz"]
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_a_damaged_file_is_never_taken_for_another_run(tmp_path_factory, data):
+    store = Store(tmp_path_factory.mktemp("store"))
+    store.put("a", "{}", stored())
+    path = store.folder / "a.npz"
+    whole = path.read_bytes()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    if data.draw(st.booleans()):
+        path.write_bytes(whole[:at])
+    else:
+        flipped = whole[at] ^ data.draw(st.integers(1, 255))
+        path.write_bytes(whole[:at] + bytes([flipped]) + whole[at + 1 :])
+    found = store.get("a")
+    if found is None:
+        assert not path.exists()
+        store.put("a", "{}", stored())
+        found = store.get("a")
+    for field in dataclasses.fields(Outcome):
+        np.testing.assert_array_equal(
+            getattr(found.outcome, field.name), getattr(stored().outcome, field.name)
+        )
+
+
+def test_a_place_that_cannot_be_written_is_refused_in_one_line(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    store = Store(tmp_path / "file")
+    for attempt in (store.check, lambda: store.put("a", "{}", stored())):
+        with pytest.raises(StoreError, match="can't use the runs store") as caught:
+            attempt()
+        assert "\n" not in str(caught.value)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert stat.S_ISREG((tmp_path / "file").stat().st_mode)
