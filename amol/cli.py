@@ -105,40 +105,13 @@ def _fail(error: Exception) -> SystemExit:
 
 
 def _build(arguments: argparse.Namespace) -> None:
-    from amol.publishing import build
-    from amol.publishing.kernels import warm
-
-    stale = build.stale_notebooks()
-    if stale:
-        warm()  # first of all, since it takes seconds beside the study's
-    gc.disable()  # nothing is garbage while modules are loaded, and searching takes a second
-
-    import amol.paper.open_choices  # noqa: F401  (registers the losses of the alternatives)
     from amol.errors import NotebookError
-    from amol.experiments.study import StudySettings, run_studies
-    from amol.paper.ledger import ledger
-    from amol.paths import build_dir
+    from amol.publishing.build import build_book
 
-    gc.enable()
-    print("study: the default grid and its controls", flush=True)
-    grid = [
-        StudySettings(),
-        StudySettings(methods=("KL", "CE-masked")),
-        StudySettings("Abalone", "AMOL-OLL on Castagnos"),
-    ]
-    frames = run_studies(grid, workers=arguments.workers, progress=True)
-    trained, reused = (sum(frame.attrs[k] for frame in frames) for k in ("trained", "reused"))
-    print(f"study: {trained} runs trained, {reused} reused", flush=True)
-    runs = frames[0]
-    results = build_dir() / "results"
-    results.mkdir(parents=True, exist_ok=True)
-    runs.to_csv(results / "runs.csv", index=False)
-    ledger(runs).to_csv(results / "ledger.csv", index=False)
     try:
-        page = build.make_book(stale, arguments.workers, runs.attrs["seconds"])
+        print(f"open {build_book(arguments.workers)}")
     except (NotebookError, RuntimeError) as error:
         raise _fail(error) from None
-    print(f"open {page}")
 
 
 def _pdf(arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""What is known of the checkout that this package runs from: commit and web address."""
+"""Commit and web address of the checkout that this package runs from."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def commit(folder: Path) -> str:
-    """Short hash of the checked-out commit, told where files differ from it."""
+    """Short commit hash, marked if files differ from that commit."""
     found = _git(folder, "rev-parse", "--short=10", "HEAD")
     changed = found and _git(folder, "status", "--porcelain", "--untracked-files=no")
     return f"{found} with uncommitted changes" if changed else found or "uncommitted"
@@ -35,7 +35,7 @@ def repository(folder: Path) -> tuple[str, str]:
     """Web address and branch of the repository, both empty where unknown.
 
     From AMOL_REPOSITORY_URL, else from the continuous integration's variables, else from the
-    remote ``origin``. Credentials in an address are dropped; a detached head is told by its hash.
+    remote ``origin``. Credentials in an address are dropped; a detached head has its hash for a branch.
     """
     address = os.environ.get("AMOL_REPOSITORY_URL", "")
     if not address and (owned := os.environ.get("GITHUB_REPOSITORY")):

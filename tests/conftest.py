@@ -70,8 +70,11 @@ parts:
   - file: book/rerun
 """
 BUILD = """
-from amol.publishing.build import make_book, stale_notebooks
-make_book(stale_notebooks(), workers=2, training=0)
+from amol.publishing.execute import execute_book
+from amol.publishing.render import render_book
+if __name__ == "__main__":
+    execute_book(workers=2, training_seconds=0)
+    render_book()
 """
 
 

@@ -1,1 +1,5 @@
-"""Notebooks into a book: `notebooks` executes one, `build` all, `fork` copies, `pdf` prints."""
+"""Notebooks into a book.
+
+`build` trains, then has `execute` run the pages that `page_key` finds stale, each by `notebooks`,
+and `render` make the site of them; `pdf` prints it; `fork` copies a page under a new name.
+"""

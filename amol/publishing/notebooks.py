@@ -3,18 +3,22 @@
 import ast
 import difflib
 import logging
+import os
+import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import papermill
 import yaml
+from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from amol.errors import NotebookError
 from amol.paths import ROOT, build_dir
-from amol.publishing.kernels import ForkedKernel, environment, manager
 
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 JUDGED = {
@@ -29,6 +33,11 @@ JUDGED = {
     "epochs",
 }
 SAVED_EVERY = timedelta(seconds=1)
+ENVIRONMENT = {
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "OMP_NUM_THREADS": "1",  # equal bits; pages side by side don't stall each other
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the debugger in each of them warns
+}
 KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -209,6 +218,28 @@ papermill_engines.register("amol", _ReportingEngine)
 logging.getLogger("papermill").setLevel(logging.CRITICAL)  # errors are told in our own words
 
 
+@contextmanager
+def _environment(**variables: str):
+    """Hold the environment variables that kernels start with."""
+    before = dict(os.environ)
+    os.environ.update(ENVIRONMENT, **variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _manager(log: BinaryIO) -> type[AsyncKernelManager]:
+    """A class of kernel managers whose kernels write to ``log``, not among our own errors."""
+
+    class Manager(AsyncKernelManager):
+        async def start_kernel(self, **options):
+            await super().start_kernel(stderr=log, **options)
+
+    return Manager
+
+
 def run_notebook(
     source: Path,
     output: Path,
@@ -216,7 +247,6 @@ def run_notebook(
     results: Path | None = None,
     on_cell: Callable | None = None,
     cwd: Path | None = None,
-    kernel: ForkedKernel | None = None,
 ) -> None:
     """Execute a notebook into ``output``, which keeps what was done when a cell fails.
 
@@ -231,8 +261,6 @@ def run_notebook(
         Called with number, total and cell after each cell.
     cwd : Path, optional
         Working directory of the notebook.
-    kernel : ForkedKernel, optional
-        Runs the notebook instead of a process that first loads everything.
 
     Raises
     ------
@@ -241,13 +269,13 @@ def run_notebook(
     if output.resolve() == source.resolve():
         raise ValueError(f"{output} is the notebook itself; choose another output")
     output.parent.mkdir(parents=True, exist_ok=True)
-    log = output.with_suffix(".log")
     profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
     profile.mkdir(parents=True, exist_ok=True)
     variables = {"JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(profile)}
     variables |= {"AMOL_RESULTS": str(results.resolve())} if results else {}
+    log = tempfile.NamedTemporaryFile(dir=build_dir(), suffix=".log", delete=False)  # noqa: SIM115
     try:
-        with environment(**variables):
+        with _environment(**variables), log:
             papermill.execute_notebook(
                 source,
                 output,
@@ -257,7 +285,7 @@ def run_notebook(
                 progress_bar=False,
                 extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
                 on_cell=on_cell,
-                kernel_manager_class=manager(log, kernel),
+                kernel_manager_class=_manager(log),
                 cwd=cwd,
             )
     except PapermillExecutionError as error:
@@ -267,8 +295,8 @@ def run_notebook(
             f"  {error.ename}: {error.evalue}\n  partial run: {output}"
         ) from None
     except RuntimeError as error:  # a kernel that doesn't start or dies
-        told = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+        told = Path(log.name).read_text(errors="replace").strip().splitlines()
         last = f"\n  {told[-1]}" if told else ""
         raise NotebookError(f"{source.stem}: {error}{last}\n  partial run: {output}") from None
     finally:
-        log.unlink(missing_ok=True)
+        Path(log.name).unlink()

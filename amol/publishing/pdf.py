@@ -64,7 +64,7 @@ def _read(site: Path, page: str) -> BeautifulSoup:
 
 
 def _article(html: BeautifulSoup, page: str, pages: set[str]) -> Tag:
-    """What a page says, without what paper can't do; its links lead into the joined document."""
+    """A page's article without what paper can't do; its links lead into the joined document."""
     article = html.select_one("article.bd-article")
     for useless in article.select(LEFT_OUT):
         useless.decompose()
@@ -77,8 +77,8 @@ def _article(html: BeautifulSoup, page: str, pages: set[str]) -> Tag:
     for link in article.select("a[href]"):
         path, name = urldefrag(link["href"])
         if urlparse(path).scheme:
-            told = path in link.get_text() or re.match("doi:|arXiv:", link.get_text())
-            link["class"] = [] if told else ["outside"]
+            printed = path in link.get_text() or re.match("doi:|arXiv:", link.get_text())
+            link["class"] = [] if printed else ["outside"]
             continue
         target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(path)))
         target = target.removesuffix(".html") if path else page
@@ -133,7 +133,7 @@ def write_pdf(site: Path, target: Path) -> int:
     Parameters
     ----------
     site : Path
-        What `amol.publishing.build.render_book` made.
+        From `amol.publishing.render.render_book`.
     target : Path
         The PDF.
 

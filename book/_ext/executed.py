@@ -5,17 +5,12 @@ to committed files. While Sphinx reads a notebook, the outputs of its executed c
 """
 
 import json
-import os
 import re
 import shlex
 import shutil
-import sys
-from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from pybtex.plugin import find_plugin, register_plugin
-from sphinx.domains.std import StandardDomain
 from sphinx.util import logging
 
 from amol.publishing.notebooks import parameters_of
@@ -23,8 +18,7 @@ from amol.repository import repository
 
 logger = logging.getLogger(__name__)
 
-IDLE = {"sphinx_jupyterbook_latex", "sphinx_multitoc_numbering"}
-HIDING = {"remove-cell", "remove-input", "hide-cell", "show-input"}
+VISIBILITY_TAGS = {"remove-cell", "remove-input", "hide-cell", "show-input"}
 UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
 
 # Parts of the pages that the book does without: Thebe asks a foreign server for its code, and Font
@@ -75,7 +69,7 @@ def merge(source: dict, copy: dict) -> dict:
             raise ValueError("its executed copy is unfinished")
         cell.update(outputs=ran["outputs"], execution_count=ran["execution_count"])
         tags = cell["metadata"].setdefault("tags", [])
-        if not HIDING.intersection(tags):
+        if not VISIBILITY_TAGS.intersection(tags):
             tags.append("hide-input")
     source["metadata"].pop("widgets", None)
     source["cells"] = joined(source["cells"])
@@ -154,27 +148,6 @@ def read_source(app, docname: str, content: list[str]) -> None:
     content[0] = json.dumps(notebook)
 
 
-class _Once:
-    """Sphinx's environment, unpickling a page once and not at every reference to it."""
-
-    def __init__(self, env):
-        self._env, self.get_doctree = env, cache(env.get_doctree)
-
-    def __getattr__(self, name):
-        return getattr(self._env, name)
-
-
-class References(StandardDomain):
-    """Sphinx's own references, resolved without loading a page once more for each."""
-
-    @cached_property
-    def _once(self) -> _Once:  # asked for after all pages are read
-        return _Once(self.env)
-
-    def resolve_xref(self, env, *reference):
-        return super().resolve_xref(self._once, *reference)
-
-
 def set_repository(app, config) -> None:
     """Point the buttons at the repository that the book is built from, or leave them out."""
     options = config.html_theme_options
@@ -237,37 +210,9 @@ def finish(app, exception) -> None:
                 )
 
 
-def share_work(app) -> None:
-    """Read and write pages in processes side by side, which Jupyter Book has no option for.
-
-    Two a core, so that some pages are prepared while others are written. All extensions have to
-    allow it; two that act on no page of this book don't say.
-    """
-    for name in app.extensions.keys() & IDLE:
-        app.extensions[name].parallel_read_safe = True
-    if all(e.parallel_read_safe and e.parallel_write_safe for e in app.extensions.values()):
-        app.parallel = 2 * (os.cpu_count() or 1)
-
-
-def wait_for_pages(app) -> None:
-    """Where the caller still executes pages, go on when it says so, or end when it is gone."""
-    if "AMOL_PAGES" in os.environ and not sys.stdin.readline():
-        sys.exit("nobody asks for the pages")
-
-
-def keep_citation_backends() -> None:
-    """Register what writes citations, or every installed package is searched for it at each."""
-    for name in ("docutils", "plaintext"):
-        register_plugin("pybtex.backends", name, find_plugin("pybtex.backends", name), force=True)
-
-
 def setup(app):
-    keep_citation_backends()
-    app.add_domain(References, override=True)
     app.add_js_file(None, body=PLAIN_SEARCH)
     app.connect("config-inited", set_repository, priority=10)
-    app.connect("builder-inited", share_work)
-    app.connect("builder-inited", wait_for_pages, priority=1000)  # when all else is ready
     app.connect("source-read", read_source)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

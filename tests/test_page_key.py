@@ -1,0 +1,111 @@
+"""What makes an executed page stale, and what doesn't."""
+
+import re
+import shutil
+
+import pytest
+from conftest import ROOT, write_pair
+
+from amol.publishing import page_key as module
+
+PAGES = {
+    "bench": "from amol.checks import bench\nbench",
+    "grid": "from amol.checks.loss_grid import released",
+    "losses": "import amol\namol.losses.LOSSES",
+    "docs": "import inspect\nfrom amol import losses",
+    "bare": "print(1)\n\n# %% [markdown]\n# Words",
+    "recorded": "from amol.paper import recordings\nrecordings.load('splits')",
+    "data": "%matplotlib inline\npath = 'data/mine.csv'",
+    "broken": "a b c",
+}
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A copy of the package, with one page for each kind of thing that a page may rest on."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "amol", tmp_path / "amol", ignore=ignored)
+    shutil.copytree(ROOT / "book" / "recorded", tmp_path / "book" / "recorded")
+    for folder in ("notebooks", "data"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "data" / "mine.csv").write_text("a\n1\n")
+    for name, code in PAGES.items():
+        write_pair(tmp_path / "notebooks", name, f"# %%\n{code}\n")
+    monkeypatch.setattr(module, "PACKAGE", tmp_path / "amol")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    yield tmp_path
+    module._modules.cache_clear()
+    module._read_module.cache_clear()
+
+
+def keys(root) -> dict[str, str]:
+    """Keys of all pages, as a new process finds them."""
+    module._modules.cache_clear()
+    module._read_module.cache_clear()
+    return {page.stem: module.page_key(page) for page in (root / "notebooks").glob("*.ipynb")}
+
+
+def comment(text: str) -> str:
+    return "# why\n\n\n" + text.replace(" = ", "  =  ")
+
+
+def code(text: str) -> str:
+    return text + "\nADDED = 1\n"
+
+
+def docstring(text: str) -> str:
+    return re.sub(r'^"""', '"""Other words. ', text)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "stale"),
+    [
+        ("amol/cli.py", comment, ""),
+        ("amol/cli.py", code, ""),
+        ("amol/publishing/execute.py", code, ""),
+        ("amol/publishing/page_key.py", code, ""),
+        ("amol/checks/bench.py", comment, ""),
+        ("amol/checks/bench.py", docstring, ""),
+        ("amol/checks/bench.py", code, "bench"),
+        ("amol/checks/baseline_loops.py", code, "bench"),  # which `bench` imports
+        ("amol/checks/loss_grid.py", code, "grid"),
+        ("amol/losses/base.py", comment, ""),
+        ("amol/losses/base.py", docstring, "docs"),
+        ("amol/losses/base.py", code, "bench docs grid losses recorded"),
+        ("amol/experiments/data/abalone.data", code, "bench recorded"),
+        ("amol/paper/data/claims.toml", code, "recorded"),
+        ("book/recorded/splits.csv", code, "recorded"),
+        ("book/recorded/bench.json", code, "bench"),  # which the module names
+        ("book/recorded/ranking.csv", code, ""),
+        ("data/mine.csv", code, "data"),
+        ("notebooks/bare.ipynb", lambda text: text.replace("print(1)", "print(2)"), "bare"),
+        ("notebooks/bare.ipynb", lambda text: text.replace("Words", "Other words"), ""),
+    ],
+)
+def test_a_page_is_stale_for_what_it_rests_on(checkout, file, change, stale):
+    before = keys(checkout)
+    text = (checkout / file).read_text(encoding="utf-8")
+    (checkout / file).write_text(change(text), encoding="utf-8")
+    assert (checkout / file).read_text(encoding="utf-8") != text
+    after = keys(checkout)
+    assert {name for name in before if before[name] != after[name]} == set(stale.split())
+
+
+def test_a_page_rests_on_the_libraries_that_it_imports(checkout, monkeypatch):
+    before = keys(checkout)
+    monkeypatch.setattr(module, "version", lambda name: "0" if name == "skorch" else "1")
+    skorch = keys(checkout)
+    monkeypatch.setattr(module, "version", lambda name: "1")
+    other = keys(checkout)
+    assert {name for name in before if skorch[name] != other[name]} == {"bench"}
+    assert not {name for name in before if before[name] == other[name]}
+
+
+def test_digest_sees_names_and_bytes(tmp_path):
+    file = tmp_path / "a"
+    file.write_text("x")
+    first = module.digest(tmp_path)
+    file.write_text("y")
+    second = module.digest(tmp_path)
+    file.rename(tmp_path / "b")
+    assert len({first, second, module.digest(tmp_path), module.digest(tmp_path, "z")}) == 4
