@@ -18,25 +18,6 @@
 # weight at all. This page adds it (`KL`), along with the simplest conceivable way to get rid of
 # hedging (`CE-masked`): train with cross-entropy and forbid the center class as an answer.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
@@ -64,8 +45,8 @@ import numpy as np
 from myst_nb import glue
 
 import amol.paper.open_choices  # registers other readings of the paper
-from amol.experiments.study import StudySettings, run_study
-from amol.report import figures, tables
+from amol.experiments import StudySettings, run_study
+from amol.report import figures, footer, show, show_numbers, tables
 
 settings = StudySettings(
     datasets=datasets,
@@ -93,26 +74,21 @@ dataset = settings.datasets[0]
 
 # %% tags=["remove-output"]
 variants = summary if controls.all() else summary[~controls]
-table = tables.publish_comparison("tab-ablation", "Ablation", variants, "metric", place="Table 4")
-glue("tab-ablation", table)
+show("tab-ablation", tables.comparison(variants, "metric", place="Table 4"))
 
 # %% [markdown]
-# ```{glue:md} tab-ablation
-# :format: myst
+# ```{result} tab-ablation
+# Ablation.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-ablation.csv" download>CSV</a>,
-# <a href="../results/tables/tab-ablation.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-output"]
 drawn = summary[(summary["dataset"] == dataset)]
 figure = figures.dots(drawn, "metric")
-glue("fig-ablation", figures.save("fig-ablation", figure, drawn))
-glue("ablation_dataset", dataset, display=False)
+show("fig-ablation", figure, drawn)
+show_numbers(ablation_dataset=dataset)
 
 # %% [markdown]
-# ```{glue:figure} fig-ablation
-# :name: fig-ablation
+# ```{result} fig-ablation
 # :alt: >-
 # :  Four panels, QWK, CHR, CHR_ext and accuracy, one row a loss. AMOL, AMOL-asym and AMOL-exp have
 # :  the highest QWK and low hedging rates; AMOL-asym and the masked cross-entropy hedge at zero;
@@ -120,9 +96,6 @@ glue("ablation_dataset", dataset, display=False)
 #
 # The ablation on {glue:text}`ablation_dataset` with both controls: our mean with one standard
 # deviation over seeds on either side, and the paper's mean as a tick.
-# Download: <a href="../results/figures/fig-ablation.svg" download>SVG</a>,
-# <a href="../results/figures/fig-ablation.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-ablation.csv" download>CSV</a>.
 # ```
 
 # %% tags=["remove-cell"]
@@ -211,8 +184,7 @@ for metric in ("QWK", "accuracy", "CHR"):
 # %% tags=["remove-output"]
 others = summary["method"].isin(["AMOL-exp", "AMOL-OLL", "AMOL-CE"])
 controlled = summary if others.all() else summary[~others]
-table = tables.publish_comparison("tab-controls", "Two controls", controlled, "metric")
-glue("tab-controls", table)
+show("tab-controls", tables.comparison(controlled, "metric"))
 
 # %% tags=["remove-cell"]
 for key, (method, baseline, metric) in {
@@ -225,12 +197,9 @@ for key, (method, baseline, metric) in {
     glue(key, text, display=False)
 
 # %% [markdown]
-# ```{glue:md} tab-controls
-# :format: myst
+# ```{result} tab-controls
+# Two controls.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-controls.csv" download>CSV</a>,
-# <a href="../results/tables/tab-controls.tex" download>LaTeX</a></p>
 #
 # **No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss, then
 # to the weight. In QWK the base loss brings {glue:text}`base_gain` and the weight
@@ -245,6 +214,4 @@ for key, (method, baseline, metric) in {
 # subject of the {ref}`discussion <sec-discussion>`.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

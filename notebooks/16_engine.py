@@ -25,25 +25,6 @@
 # number of workers; the tests compare those as well. This page shows what the stack saves, and
 # what it doesn't.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 sample: str = "Wine Red"  # data set of the live check
 epochs: int = 2  # epochs of the live check
@@ -55,9 +36,9 @@ import pandas as pd
 from myst_nb import glue
 
 from amol.checks import bench
-from amol.experiments.datasets import DATASETS
+from amol.experiments import DATASETS
 from amol.experiments.training import Protocol
-from amol.report import tables
+from amol.report import footer, show, show_numbers
 
 if sample not in DATASETS:
     raise ValueError(f"sample is {sample!r}; allowed: {', '.join(DATASETS)}")
@@ -73,16 +54,24 @@ verdicts = bench.verdicts(engines)
 for name, share in verdicts.items():
     glue(f"engine_{name}", share, display=False)
 own = engines[engines["batch_size"] == Protocol.batch_size]
-glue("engine_batch", Protocol.batch_size, display=False)
-glue("engine_small_batch", bench.BATCH_SIZES[0], display=False)
-glue("engine_limit_low", float(own["limit_ratio"].min()), display=False)
-glue("engine_limit_high", float(own["limit_ratio"].max()), display=False)
+show_numbers(
+    {
+        "engine_batch": Protocol.batch_size,
+        "engine_small_batch": bench.BATCH_SIZES[0],
+        "engine_limit_low": float(own["limit_ratio"].min()),
+        "engine_limit_high": float(own["limit_ratio"].max()),
+    }
+)
 needed = bench.BARS["dataloader_ratio"] / own["limit_ratio"].max()
-glue("engine_needed", float(needed), display=False)
-glue("engine_gflops", float(engines["gemm_gflops"].max()), display=False)
-glue("engine_networks", int(engines["runs"].iloc[0]), display=False)
-glue("engine_epochs", int(engines["epochs"].iloc[0]), display=False)
-glue("engine_difference", f"{engines['difference'].max():.0e}", display=False)
+show_numbers(
+    {
+        "engine_needed": float(needed),
+        "engine_gflops": float(engines["gemm_gflops"].max()),
+        "engine_networks": int(engines["runs"].iloc[0]),
+        "engine_epochs": int(engines["epochs"].iloc[0]),
+        "engine_difference": f"{engines['difference'].max():.0e}",
+    }
+)
 for name in ("machine", "torch", "date"):
     glue(f"engine_{name}", done[name], display=False)
 for name, value in study.items():
@@ -120,16 +109,11 @@ caption += "take: least and most of two runs. *Limit* is how many times as long 
 caption += "`DataLoader` loop takes: the largest ratio that any engine could reach. The shares are "
 caption += "the limit's time over the stack's, by the best rate and by the moment's. The memory "
 caption += "is that of a process that trains one stack and no more."
-glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
+show("tab-engines", shown, engines, caption=caption)
 
 # %% [markdown]
-# ```{glue:md} tab-engines
-# :format: myst
+# ```{result} tab-engines
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-engines.csv" download>CSV</a>,
-# <a href="../results/tables/tab-engines.tex" download>LaTeX</a></p>
 #
 # The engine was built with three aims: ten times as fast as the `DataLoader` loop, four times as
 # fast as the index loop, and at least 35 % of the limit, by the best rate. Of the rows of
@@ -170,16 +154,11 @@ shown = pd.DataFrame({
 }).set_index(scaling["seeds"].rename("Seeds"))  # fmt: skip
 caption = "`amol study --seeds N --epochs 2` with an empty store on two processes: seconds by the "
 caption += "clock, and the most memory that its processes held together."
-glue("tab-scaling", tables.publish("tab-scaling", caption, shown, scaling))
+show("tab-scaling", shown, scaling, caption=caption)
 
 # %% [markdown]
-# ```{glue:md} tab-scaling
-# :format: myst
+# ```{result} tab-scaling
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-scaling.csv" download>CSV</a>,
-# <a href="../results/tables/tab-scaling.tex" download>LaTeX</a></p>
 #
 # ## Again, and checked
 #
@@ -202,18 +181,11 @@ shown = pd.DataFrame({
 }, index=pd.Index([sample], name="Data set"))  # fmt: skip
 caption = "All engines in this build, beside whatever else was running: the largest difference of "
 caption += "a predicted probability from the stack's, and the times over the stack's."
-glue("tab-engines-live", tables.publish("tab-engines-live", caption, shown))
+show("tab-engines-live", shown, caption=caption)
 
 # %% [markdown]
-# ```{glue:md} tab-engines-live
-# :format: myst
+# ```{result} tab-engines-live
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-engines-live.csv" download>CSV</a>,
-# <a href="../results/tables/tab-engines-live.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer()
