@@ -177,14 +177,12 @@ constant = pd.DataFrame(
     },
     index=pd.Index(classes, name="Answer"),
 )
-caption = (
-    f"Giving every sample of {tables.literal(dataset)} the same answer: the largest error and the "
-    "mean error, both in classes, and the share of right answers."
-)
-show("tab-constant", constant, caption=caption)
+show("tab-constant", constant)
 
 # %% [markdown]
 # ```{result} tab-constant
+# Giving every sample of {glue:text}`intro_dataset` the same answer: the largest error and the mean
+# error, both in classes, and the share of right answers.
 # ```
 #
 # Two forces meet in that table, and it pays to keep them apart. The *worst* error is smallest in

@@ -168,15 +168,12 @@ prices = pd.DataFrame(rows)
 # %% tags=["remove-output"]
 cells = prices.set_index("name")[["center", "far", "ratio"]].map("{:.2f}".format)
 cells.columns = ["Lump at the center", "Lump at the far end", "Center / far"]
-caption = (
-    f"Price of half the probability misplaced when the truth is class 0 of {num_classes}. In the "
-    "last column 1 means that the loss can't tell the two apart, below 1 that the center is the "
-    "cheaper mistake."
-)
-show("tab-price", cells.rename_axis("Loss"), prices, caption=caption)
+show("tab-price", cells.rename_axis("Loss"), prices)
 
 # %% [markdown]
 # ```{result} tab-price
+# Price of half the probability misplaced when the truth is class 0 of 7. In the last column 1 means
+# that the loss can't tell the two apart, below 1 that the center is the cheaper mistake.
 # ```
 
 # %% tags=["remove-output"]

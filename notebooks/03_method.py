@@ -217,15 +217,13 @@ cells = terms.set_index(terms["Class"].astype(str)).drop(columns="Class")
 cells = cells.map(lambda number: f"{number:.3f}".replace("-", "−"))
 sums = {"ŷ log(ŷ/p)": divergence.sum(), "m ŷ log(ŷ/p)": by_hand}
 cells.loc["**Sum**"] = [f"**{sums[c]:.3f}**" if c in sums else "" for c in cells.columns]
-caption = (
-    f"AMOL of one prediction for true label 0, term by term ($\\alpha$ = {alpha:g}, "
-    f"$\\sigma$ = {sigma:g})."
-)
-show("tab-terms", cells, terms, caption=caption)
+show("tab-terms", cells, terms)
 
 # %% tags=["remove-cell"]
 show_numbers(
     method_classes=num_classes,
+    terms_alpha=alpha,
+    terms_sigma=sigma,
     terms_kl=float(divergence.sum()),
     terms_amol=float(by_hand),
     terms_least=f"{(weight * best * (best / target).log()).sum():.4f}".replace("-", "−"),
@@ -235,6 +233,8 @@ show_numbers(
 
 # %% [markdown]
 # ```{result} tab-terms
+# AMOL of one prediction for true label 0, term by term ($\alpha$ = {glue:text}`terms_alpha:g`,
+# $\sigma$ = {glue:text}`terms_sigma:g`).
 # ```
 #
 # Unweighted, the prediction costs {glue:text}`terms_kl:.3f`; with the weight,

@@ -41,7 +41,6 @@ epochs: int = 200  # most epochs a network may train
 # %%
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from amol.experiments import StudySettings, load_dataset, predictions, run_study
 from amol.experiments.datasets import split
@@ -133,6 +132,7 @@ show("tab-chr", tables.comparison(hedging, place="Table 3"))
 low, high = span(differences(hedging, "AMOL"))
 oll = differences(hedging, "OLL")
 show_numbers(
+    hedging_rate=rate,
     chr_led=led_by(hedging, "AMOL"),
     chr_gain_low=low,
     chr_gain_high=high,
@@ -143,7 +143,7 @@ show_numbers(
 
 # %% [markdown]
 # ```{result} tab-chr
-# TODO f"{rate} (lower is better)"
+# {glue:text}`hedging_rate` (lower is better).
 # ```
 #
 # AMOL has the lowest rate, alone or tied, on: {glue:text}`chr_led`. Against cross-entropy its mean
@@ -231,16 +231,17 @@ show_numbers(**numbers)
 # ({numref}`tab-extremes`), so the plain rate is worth reading there.
 
 # %% tags=["remove-cell"]
-for method, key in {"CE": "ce", "AMOL": "amol", "AMOL-asym": "asym"}.items():
-    for metric in ("CHR", "CHR_ext", "QWK"):
-        for dataset, prefix in {"Abalone": "aba", "Wine White": "white", "Wine Red": "red"}.items():
+sets = {"Abalone": "aba", "Wine White": "white", "Wine Red": "red"}
+quoted = {}
+for dataset, prefix in sets.items():
+    absent = f"{dataset} is not part of this run, hence the dashes. "
+    quoted[f"{prefix}_note"] = "" if dataset in settings.datasets else absent
+    for method, key in {"CE": "ce", "AMOL": "amol", "AMOL-asym": "asym"}.items():
+        for metric in ("CHR", "CHR_ext", "QWK"):
             name = f"{prefix}_{metric.lower()}_{key}"
             cell = (summary, dataset, method, metric)
-            glue(name, tables.quote(*cell), display=False)
-            glue(f"{name}_paper", tables.quote(*cell, paper=True), display=False)
-for dataset, prefix in {"Abalone": "aba", "Wine White": "white", "Wine Red": "red"}.items():
-    absent = f"{dataset} is not part of this run, hence the dashes. "
-    glue(f"{prefix}_note", "" if dataset in settings.datasets else absent, display=False)
+            quoted |= {name: tables.quote(*cell), f"{name}_paper": tables.quote(*cell, paper=True)}
+show_numbers(**quoted)
 
 # %% [markdown]
 # {glue:text}`aba_note`Cross-entropy hedges at a rate of {glue:text}`aba_chr_ce` (paper:
@@ -256,17 +257,17 @@ for dataset, prefix in {"Abalone": "aba", "Wine White": "white", "Wine Red": "re
 # ## Wine White: the largest drop
 
 # %% tags=["remove-cell"]
+drops = {}
 for key, column in {"white_drop": "mean", "white_drop_paper": "paper_mean"}.items():
     asym, ce = (
         tables.value(summary, "Wine White", method, "CHR_ext", column)
         for method in ("AMOL-asym", "CE")
     )
     text = tables.DASH if np.isnan(asym - ce) else f"{100 * (asym - ce) / ce:+.0f} %"
-    text = text.replace("-", "−")
-    glue(key, text, display=False)
+    drops[key] = text.replace("-", "−")
 white = summary[(summary["dataset"] == "Wine White") & (summary["metric"] == "QWK")]
 best = white.loc[tables.best_mask(white), "method"]
-show_numbers(white_best=", ".join(best) or tables.DASH)
+show_numbers(**drops, white_best=", ".join(best) or tables.DASH)
 
 # %% [markdown]
 # {glue:text}`white_note`Here CHR_ext goes from {glue:text}`white_chr_ext_ce` under cross-entropy
@@ -305,11 +306,7 @@ show_numbers(
 
 # %% tags=["remove-output"]
 show("tab-accuracy", tables.comparison(summary[summary["metric"] == "accuracy"]))
-
-# %% tags=["remove-output"]
 show("tab-mae", tables.comparison(summary[summary["metric"] == "MAE"]))
-
-# %% tags=["remove-output"]
 show("tab-amae", tables.comparison(summary[summary["metric"] == "AMAE"]))
 
 # %% tags=["remove-cell"]
@@ -317,9 +314,8 @@ leaders = {}
 for metric in ("QWK", "accuracy", "MAE", "AMAE"):
     part = summary[summary["metric"] == metric]
     top = part[tables.best_mask(part)].groupby("dataset", sort=False)["method"].agg(" and ".join)
-    leaders[metric] = "; ".join(f"{name}: {who}" for name, who in top.items())
-for metric, text in leaders.items():
-    glue(f"leaders_{metric.lower()}", text, display=False)
+    leaders[f"leaders_{metric.lower()}"] = "; ".join(f"{name}: {who}" for name, who in top.items())
+show_numbers(**leaders)
 
 # %% [markdown]
 # ```{result} tab-accuracy

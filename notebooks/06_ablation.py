@@ -42,7 +42,6 @@ epochs: int = 200  # most epochs a network may train
 from dataclasses import replace
 
 import numpy as np
-from myst_nb import glue
 
 import amol.paper.open_choices  # registers other readings of the paper
 from amol.experiments import StudySettings, run_study
@@ -78,7 +77,7 @@ show("tab-ablation", tables.comparison(variants, "metric", place="Table 4"))
 
 # %% [markdown]
 # ```{result} tab-ablation
-# Ablation.
+# The ablation, with accuracy.
 # ```
 
 # %% tags=["remove-output"]
@@ -99,14 +98,16 @@ show_numbers(ablation_dataset=dataset)
 # ```
 
 # %% tags=["remove-cell"]
+quoted = {}
 for key, method in {
     "amol": "AMOL", "asym": "AMOL-asym", "exp": "AMOL-exp", "oll": "AMOL-OLL", "ce": "CE",
     "amolce": "AMOL-CE", "kl": "KL", "masked": "CE-masked",
 }.items():  # fmt: skip
     for metric in ("QWK", "CHR", "CHR_ext", "accuracy"):
         cell = (summary, dataset, method, metric)
-        glue(f"{key}_{metric.lower()}", tables.quote(*cell), display=False)
-        glue(f"{key}_{metric.lower()}_paper", tables.quote(*cell, paper=True), display=False)
+        quoted[f"{key}_{metric.lower()}"] = tables.quote(*cell)
+        quoted[f"{key}_{metric.lower()}_paper"] = tables.quote(*cell, paper=True)
+show_numbers(**quoted)
 
 # %% [markdown]
 # ### Finding 1: direction
@@ -122,20 +123,17 @@ for key, method in {
 # ### Finding 2: shape
 
 # %% tags=["remove-cell"]
+shapes = {}
 for key, prefix in {"shape": "", "shape_paper": "paper_"}.items():
-    amol, exp = (
-        tables.value(summary, dataset, method, "CHR", f"{prefix}mean")
+    (amol, amol_std), (exp, exp_std) = (
+        [tables.value(summary, dataset, method, "CHR", prefix + part) for part in ("mean", "std")]
         for method in ("AMOL", "AMOL-exp")
     )
-    spread = np.hypot(
-        *(
-            tables.value(summary, dataset, method, "CHR", f"{prefix}std")
-            for method in ("AMOL", "AMOL-exp")
-        )
-    )
+    spread = np.hypot(amol_std, exp_std)
     known = spread > 0 and exp > 0
-    glue(f"{key}_gap", f"{(amol - exp) / spread:.1f}" if known else tables.DASH, display=False)
-    glue(f"{key}_ratio", f"{amol / exp:.1f}" if known else tables.DASH, display=False)
+    shapes[f"{key}_gap"] = f"{(amol - exp) / spread:.1f}" if known else tables.DASH
+    shapes[f"{key}_ratio"] = f"{amol / exp:.1f}" if known else tables.DASH
+show_numbers(**shapes)
 
 # %% [markdown]
 # The paper concludes that the shape of the weight hardly matters. The QWK is
@@ -168,9 +166,12 @@ castagnos = replace(settings, datasets=(dataset,), methods=("AMOL-OLL on Castagn
 castagnos_summary = tables.summarize(run_study(castagnos), ["QWK", "accuracy", "CHR"])
 
 # %% tags=["remove-cell"]
-for metric in ("QWK", "accuracy", "CHR"):
-    text = tables.quote(castagnos_summary, dataset, *castagnos.methods, metric)
-    glue(f"castagnos_{metric.lower()}", text, display=False)
+(method,) = castagnos.methods
+show_numbers(
+    castagnos_qwk=tables.quote(castagnos_summary, dataset, method, "QWK"),
+    castagnos_accuracy=tables.quote(castagnos_summary, dataset, method, "accuracy"),
+    castagnos_chr=tables.quote(castagnos_summary, dataset, method, "CHR"),
+)
 
 # %% [markdown]
 # It gives QWK {glue:text}`castagnos_qwk`, accuracy {glue:text}`castagnos_accuracy` and CHR
@@ -187,14 +188,15 @@ controlled = summary if others.all() else summary[~others]
 show("tab-controls", tables.comparison(controlled, "metric"))
 
 # %% tags=["remove-cell"]
+steps = {}
 for key, (method, baseline, metric) in {
     "base_gain": ("KL", "CE", "QWK"), "weight_gain": ("AMOL", "KL", "QWK"),
     "base_chr": ("KL", "CE", "CHR"), "weight_chr": ("AMOL", "KL", "CHR"),
 }.items():  # fmt: skip
     step = tables.value(summary, dataset, method, metric)
     step -= tables.value(summary, dataset, baseline, metric)
-    text = tables.DASH if np.isnan(step) else f"{step:+.3f}".replace("-", "−")
-    glue(key, text, display=False)
+    steps[key] = tables.DASH if np.isnan(step) else f"{step:+.3f}".replace("-", "−")
+show_numbers(**steps)
 
 # %% [markdown]
 # ```{result} tab-controls

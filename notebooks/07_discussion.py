@@ -80,8 +80,6 @@ center_share = float(np.mean(test == center_class(labels.num_classes)))
 # %% tags=["remove-output"]
 around = summary["metric"].isin(["CHR", "center_rate", "center_recall", "extreme_recall"])
 part = summary[(summary["dataset"] == dataset) & around]
-what = f"What surrounds the hedging rate on {tables.literal(dataset)}, where the true center share "
-what += f"is {center_share:.3f}"
 show("tab-blindspot", tables.comparison(part, "metric"))
 
 # %% tags=["remove-cell"]
@@ -93,7 +91,8 @@ show_numbers(**words)
 
 # %% [markdown]
 # ```{result} tab-blindspot
-# TODO what
+# What surrounds the hedging rate on {glue:text}`blind_dataset`, where the true center share is
+# {glue:text}`blind_center_share:.3f`.
 # ```
 #
 # On {glue:text}`blind_dataset`, {glue:text}`blind_center_share:.1%` of the test samples truly

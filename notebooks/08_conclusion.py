@@ -41,7 +41,6 @@ import re
 
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from amol.experiments import StudySettings, load_dataset, run_study
 from amol.experiments.datasets import split
@@ -107,14 +106,13 @@ for prefix, dataset in {"abalone": "Abalone", "white": "Wine White"}.items():
 qwk = summary[summary["metric"] == "QWK"].pivot(index="dataset", columns="method", values="mean")
 gain = qwk["AMOL"] - qwk["CE"] if {"AMOL", "CE"} <= set(qwk) else qwk.iloc[:, 0] * np.nan
 headline |= {"qwk_gain_min": float(gain.min()), "qwk_gain_max": float(gain.max())}
-show_numbers(**headline)
 for metric in ("QWK", "CHR_ext"):
     gap = counts[f"mean_abs_{metric}"]
-    text = tables.DASH if np.isnan(gap) else f"{gap:.4f}"
-    glue(f"gap_{metric.lower()}", text, display=False)
+    headline[f"gap_{metric.lower()}"] = tables.DASH if np.isnan(gap) else f"{gap:.4f}"
 for metric in ("CHR_ext", "center_rate", "center_recall"):
     text = tables.quote(summary, "Abalone", "AMOL-asym", metric)
-    glue(f"asym_{metric.lower()}", text, display=False)
+    headline[f"asym_{metric.lower()}"] = text
+show_numbers(**headline)
 
 # %% [markdown]
 # ```{result} tab-balance
@@ -133,13 +131,14 @@ for metric in ("CHR_ext", "center_rate", "center_recall"):
 
 # %% tags=["remove-cell"]
 claims = entries[entries["kind"] == "claim"].set_index("id")
+words = {}
 for name in ("ce-hedges", "best-or-tied-qwk", "lower-chr-ext", "asym-eliminates",
              "low-chr-less-biased", "form-does-not-matter", "oll-base-degrades",
              "best-of-any"):  # fmt: skip
     key = name.replace("-", "_")
-    glue(f"verdict_{key}", claims.loc[name, "verdict"], display=False)
-    reason = re.sub(r"-(?=\d)", "−", claims.loc[name, "reason"])
-    glue(f"reason_{key}", reason, display=False)
+    words[f"verdict_{key}"] = claims.loc[name, "verdict"]
+    words[f"reason_{key}"] = re.sub(r"-(?=\d)", "−", claims.loc[name, "reason"])
+show_numbers(**words)
 
 # %% [markdown]
 # - **Cross-entropy hedges**: {glue:text}`verdict_ce_hedges`

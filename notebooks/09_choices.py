@@ -27,7 +27,6 @@ import textwrap
 
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from amol.experiments import StudySettings, load_dataset, run_study
 from amol.experiments.datasets import split
@@ -438,12 +437,14 @@ show_numbers(**numbers)
 # {term}`recorded <recorded study>`, one row a run with the key of everything that decides it:
 
 # %% tags=["remove-cell"]
+facts = {}
 for name in ("choices", "ranking"):
     note = recordings.note(name)
-    glue(f"{name}_runs", note["runs"], display=False)
-    glue(f"{name}_minutes", round(note["training seconds"] / 60), display=False)
-    glue(f"{name}_processor", note["processor"], display=False)
-    glue(f"{name}_date", note["recorded"], display=False)
+    facts[f"{name}_runs"] = note["runs"]
+    facts[f"{name}_minutes"] = round(note["training seconds"] / 60)
+    facts[f"{name}_processor"] = note["processor"]
+    facts[f"{name}_date"] = note["recorded"]
+show_numbers(**facts)
 
 # %% [markdown]
 # - The other answers: {glue:text}`choices_runs:d` runs, {glue:text}`choices_minutes:d` minutes of

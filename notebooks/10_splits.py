@@ -24,7 +24,6 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 
 # %%
 import numpy as np
-from myst_nb import glue
 
 from amol.experiments import load_dataset
 from amol.losses import center_class
@@ -53,32 +52,29 @@ show_numbers(splits_count=splits)
 summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy"])
 baselines = ("CE", "OLL", "SORD", "AMOL")
 main = summary[summary["method"].isin(baselines)]
-over = f"mean ± standard deviation over {splits} random splits, the paper's numbers (one split, "
+over = f"Mean ± standard deviation over {splits} random splits, the paper's numbers (one split, "
 over += "five seeds) under ours, the best of each in bold."
 part = main[main["metric"] == "QWK"]
-caption = f"The paper's Table 2, QWK (higher is better): {over}"
-show("tab-splits-qwk", tables.compare(part), part, caption=caption)
-
-# %% tags=["remove-output"]
+show("tab-splits-qwk", tables.Table(tables.compare(part), over, part))
 part = main[main["metric"] == "CHR_ext"]
-caption = f"The paper's Table 3, CHR_ext (lower is better): {over}"
-show("tab-splits-chr", tables.compare(part), part, caption=caption)
+show("tab-splits-chr", tables.Table(tables.compare(part), over, part))
 
 # %% tags=["remove-output"]
 ablated = ("AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE", "CE", "KL", "CE-masked")
 part = summary[(summary["dataset"] == "Abalone") & summary["method"].isin(ablated)]
-caption = f"The paper's Table 4, the ablation on Abalone, with two controls: {over}"
-cells = tables.compare(part, "metric")
-show("tab-splits-ablation", cells, part, caption=caption)
+show("tab-splits-ablation", tables.Table(tables.compare(part, "metric"), over, part))
 
 # %% [markdown]
 # ```{result} tab-splits-qwk
+# The paper's Table 2, QWK (higher is better).
 # ```
 #
 # ```{result} tab-splits-chr
+# The paper's Table 3, CHR_ext (lower is better).
 # ```
 #
 # ```{result} tab-splits-ablation
+# The paper's Table 4, the ablation on Abalone, with two controls.
 # ```
 #
 # ## Differences, split by split
@@ -159,11 +155,12 @@ show("tab-beats", cells.rename_axis(columns=None), headline)
 # %% tags=["remove-cell"]
 short = {"QWK": "qwk", "CHR_ext": "chr", "J_c": "jc", "extreme_recall": "end",
          "AMOL-asym": "asym"}  # fmt: skip
+verdicts = {}
 for names, part in contrasts.groupby(["metric", "method", "baseline"]):
     key = "_".join(short.get(name, name.lower()) for name in names)
     for verdict in ("better", "worse"):
         named = part.loc[part["verdict"] == verdict, "dataset"]
-        glue(f"{verdict}_{key}", ", ".join(named) or "none", display=False)
+        verdicts[f"{verdict}_{key}"] = ", ".join(named) or "none"
 show_numbers(splits_intervals=int(favored.sum()), splits_by_chance=float(0.05 * favored.sum()))
 shown = favored & contrasts["verdict"].ne("no difference shown")
 show_numbers(splits_excluding=int(shown.sum()))
@@ -198,13 +195,7 @@ shares = {}
 for name in datasets:
     labels = load_dataset(name)
     shares[name] = float(np.mean(labels.y == center_class(labels.num_classes)))
-told = ", ".join(f"{name} {share:.3f}" for name, share in shares.items())
-caption = (
-    f"What surrounds the hedging rate: mean ± standard deviation over {splits} random splits, "
-)
-caption += f"the best of each in bold. True shares of the center class: {told}."
-cells = tables.compare(own, "metric")
-show("tab-splits-blindspot", cells, own, caption=caption)
+show("tab-splits-blindspot", tables.compare(own, "metric"), own)
 
 # %% tags=["remove-output"]
 means = beside.pivot_table(index=["dataset", "method"], columns="metric", values="mean", sort=False)
@@ -220,15 +211,20 @@ part = contrasts[contrasts["metric"] == "J_c"].reset_index(drop=True)
 show("fig-forest-jc", appendix.forest(part), part)
 
 # %% tags=["remove-cell"]
-show_numbers(splits_abalone_share=shares["Abalone"])
+words = {
+    "splits_abalone_share": shares["Abalone"],
+    "splits_shares": ", ".join(f"{name} {share:.3f}" for name, share in shares.items()),
+}
 for key, method in {"ce": "CE", "kl": "KL", "amol": "AMOL", "asym": "AMOL-asym",
                     "masked": "CE-masked"}.items():  # fmt: skip
     for metric in metrics:
-        text = tables.quote(beside, "Abalone", method, metric)
-        glue(f"splits_{metric.lower()}_{key}", text, display=False)
+        words[f"splits_{metric.lower()}_{key}"] = tables.quote(beside, "Abalone", method, metric)
+show_numbers(**words)
 
 # %% [markdown]
 # ```{result} tab-splits-blindspot
+# What surrounds the hedging rate: mean ± standard deviation over {glue:text}`splits_count:d` random
+# splits, the best of each in bold. True shares of the center class: {glue:text}`splits_shares`.
 # ```
 #
 # On Abalone {glue:text}`splits_abalone_share:.1%` of the samples belong to the center class.

@@ -27,7 +27,6 @@ from importlib.metadata import version
 
 import pandas as pd
 import torch
-from myst_nb import glue
 
 from amol.checks.loss_grid import conformance, released, speed
 from amol.experiments import StudySettings, run_study
@@ -82,40 +81,33 @@ show("tab-grids", cells)
 # whole predicted distribution, the others the predicted class alone.
 
 # %%
-better = {"QWK": "higher is better", "CHR_ext": "lower is better",
-          "MAE": "in classes, lower is better", "AMAE": "in classes, lower is better",
-          "accuracy": "higher is better",
-          "RPS": "between 0 and 1, lower is better",
-          "center_rate": "to be read against the true share of the center class"}  # fmt: skip
-summary = tables.summarize(everything, list(better)).assign(paper_mean=float("nan"))
-
-
-def everywhere(label, metric):
-    """Number a table of one metric: a row a loss, a column a data set."""
-    part = summary[summary["metric"] == metric]
-    caption = f"{metric} of every loss ({better[metric]}): mean ± standard deviation over 5 seeds."
-    return tables.publish(label, caption, tables.compare(part), part)
-
+metrics = {
+    "tab-all-qwk": "QWK",
+    "tab-all-chr-ext": "CHR_ext",
+    "tab-all-mae": "MAE",
+    "tab-all-amae": "AMAE",
+    "tab-all-accuracy": "accuracy",
+    "tab-all-rps": "RPS",
+    "tab-all-center-rate": "center_rate",
+}
+summary = tables.summarize(everything, list(metrics.values())).assign(paper_mean=float("nan"))
 
 # %% tags=["remove-output"]
-glue("tab-all-qwk", everywhere("tab-all-qwk", "QWK"))
-glue("tab-all-chr-ext", everywhere("tab-all-chr-ext", "CHR_ext"))
-glue("tab-all-mae", everywhere("tab-all-mae", "MAE"))
-glue("tab-all-amae", everywhere("tab-all-amae", "AMAE"))
-glue("tab-all-accuracy", everywhere("tab-all-accuracy", "accuracy"))
-glue("tab-all-rps", everywhere("tab-all-rps", "RPS"))
-glue("tab-all-center-rate", everywhere("tab-all-center-rate", "center_rate"))
+for label, metric in metrics.items():
+    part = summary[summary["metric"] == metric]
+    caption = "Mean ± standard deviation over 5 seeds."
+    show(label, tables.Table(tables.compare(part), caption, part))
 
 # %% tags=["remove-cell"]
 qwk = summary[summary["metric"] == "QWK"]
 top = qwk[tables.best_mask(qwk)].groupby("dataset", sort=False)["method"].agg(" and ".join)
-show_numbers(all_qwk_led="; ".join(f"{name}: {who}" for name, who in top.items()))
 means = qwk.pivot(index="method", columns="dataset", values="mean")
 ahead = (means.gt(means.loc["AMOL"]).sum(axis=1).loc[lambda n: n > 0]).sort_values(ascending=False)
 told = ", ".join(f"{name} on {count}" for name, count in ahead.items()) or "none"
-show_numbers(all_ahead_of_amol=told)
 facts = note("losses")
 show_numbers(
+    all_qwk_led="; ".join(f"{name}: {who}" for name, who in top.items()),
+    all_ahead_of_amol=told,
     losses_runs=int(facts["runs"]),
     losses_seconds=int(facts["training seconds"]),
     losses_machine=facts["processor"],
@@ -123,24 +115,31 @@ show_numbers(
 
 # %% [markdown]
 # ```{result} tab-all-qwk
+# QWK of every loss (higher is better).
 # ```
 #
 # ```{result} tab-all-chr-ext
+# CHR_ext of every loss (lower is better).
 # ```
 #
 # ```{result} tab-all-mae
+# MAE of every loss, in classes (lower is better).
 # ```
 #
 # ```{result} tab-all-amae
+# AMAE of every loss, in classes (lower is better).
 # ```
 #
 # ```{result} tab-all-accuracy
+# Accuracy of every loss (higher is better).
 # ```
 #
 # ```{result} tab-all-rps
+# RPS of every loss, between 0 and 1 (lower is better).
 # ```
 #
 # ```{result} tab-all-center-rate
+# Center rate of every loss, to be read against the true share of the center class.
 # ```
 #
 # Best mean QWK on each set: {glue:text}`all_qwk_led`. Losses with a higher mean QWK than AMOL, and
@@ -167,11 +166,12 @@ verify("losses", sample, sample_seed)
 # weights leaves the loss alone.
 
 # %% tags=["remove-cell"]
+faded = {}
 for key, name in {"fade_amol": "AMOL", "fade_ce": "CE"}.items():
     sure = torch.tensor([[0.0] * 6 + [20.0]], requires_grad=True)
     LOSSES[name](num_classes=7)(sure, torch.tensor([0])).backward()
-    glue(key, float(sure.grad.abs().max()), display=False)
-show_numbers(skordinal_version=version("skordinal"))
+    faded[key] = float(sure.grad.abs().max())
+show_numbers(**faded, skordinal_version=version("skordinal"))
 
 # %% tags=["remove-output"]
 yes = {True: "yes", False: "no"}

@@ -41,7 +41,6 @@ epochs: int = 200  # most epochs a network may train
 
 # %%
 import pandas as pd
-from myst_nb import glue
 
 from amol.experiments import StudySettings, run_study
 from amol.paper.ledger import balance, ledger
@@ -73,32 +72,24 @@ shown = {
     "claim": ["Claim", "Reason", "Shown in"],
     "number": ["Data set", "Method", "Metric", "Paper", "Ours", "Apart", "Shown in"],
 }
-captions = {
-    "claim": "Claims",
-    "number": "Printed numbers (*apart*: in combined standard deviations)",
+
+# %% tags=["remove-output"]
+listed = {
+    "tab-claims-failed": ("claim", "not reproduced"),
+    "tab-numbers-failed": ("number", "not reproduced"),
+    "tab-claims-direction": ("claim", "direction only"),
+    "tab-numbers-direction": ("number", "direction only"),
+    "tab-claims-untested": ("claim", "cannot be tested"),
+    "tab-numbers-untested": ("number", "cannot be tested"),
+    "tab-claims-held": ("claim", "reproduced"),
+    "tab-numbers-held": ("number", "reproduced"),
 }
-
-
-# %%
-def listed(label, kind, verdict):
-    """Number the table of one kind's entries under one verdict; the CSV holds their rules too."""
+for label, (kind, verdict) in listed.items():
     part = (entries["kind"] == kind) & (entries["verdict"] == verdict)
     cells = told.loc[part.to_numpy(), shown[kind]]
     if cells.empty:
         cells.loc[tables.DASH] = tables.DASH
-    caption = f"{captions[kind]}: {verdict}, {part.sum()} in all."
-    return tables.publish(label, caption, cells, entries[part])
-
-
-# %% tags=["remove-output"]
-glue("tab-claims-failed", listed("tab-claims-failed", "claim", "not reproduced"))
-glue("tab-numbers-failed", listed("tab-numbers-failed", "number", "not reproduced"))
-glue("tab-claims-direction", listed("tab-claims-direction", "claim", "direction only"))
-glue("tab-numbers-direction", listed("tab-numbers-direction", "number", "direction only"))
-glue("tab-claims-untested", listed("tab-claims-untested", "claim", "cannot be tested"))
-glue("tab-numbers-untested", listed("tab-numbers-untested", "number", "cannot be tested"))
-glue("tab-claims-held", listed("tab-claims-held", "claim", "reproduced"))
-glue("tab-numbers-held", listed("tab-numbers-held", "number", "reproduced"))
+    show(label, tables.Table(cells, f"{part.sum()} in all.", entries[part]))
 
 # %% tags=["remove-cell"]
 show_numbers(
@@ -117,36 +108,44 @@ show_numbers(
 # ## Not reproduced
 #
 # ```{result} tab-claims-failed
+# Claims: not reproduced.
 # ```
 #
 # ```{result} tab-numbers-failed
+# Printed numbers (*apart*: in combined standard deviations): not reproduced.
 # ```
 
 # %% [markdown]
 # ## Direction only
 #
 # ```{result} tab-claims-direction
+# Claims: direction only.
 # ```
 #
 # ```{result} tab-numbers-direction
+# Printed numbers (*apart*: in combined standard deviations): direction only.
 # ```
 
 # %% [markdown]
 # ## Cannot be tested
 #
 # ```{result} tab-claims-untested
+# Claims: cannot be tested.
 # ```
 #
 # ```{result} tab-numbers-untested
+# Printed numbers (*apart*: in combined standard deviations): cannot be tested.
 # ```
 
 # %% [markdown]
 # ## Reproduced
 #
 # ```{result} tab-claims-held
+# Claims: reproduced.
 # ```
 #
 # ```{result} tab-numbers-held
+# Printed numbers (*apart*: in combined standard deviations): reproduced.
 # ```
 
 # %% tags=["remove-input"]

@@ -37,7 +37,7 @@ epochs: int = 200  # most epochs a network may train
 # %%
 
 from amol.experiments import StudySettings, run_study
-from amol.report import footer, live_charts, show_numbers
+from amol.report import footer, live_charts, show
 
 settings = StudySettings(
     datasets=datasets,
@@ -60,9 +60,7 @@ runs = run_study(settings)
 # %% tags=["remove-output"]
 chart = live_charts.weight_explorer(alpha, sigma)
 data = live_charts.weight_data(alpha, sigma)
-figure = live_charts.save("fig-explorer-loss", chart, data)
-show_numbers({"fig-explorer-loss": figure})
-chart
+show("fig-explorer-loss", chart, data)
 
 # %% [markdown]
 # ```{result} fig-explorer-loss
@@ -98,9 +96,7 @@ chart
 
 # %% tags=["remove-output"]
 chart = live_charts.results_explorer(runs)
-figure = live_charts.save("fig-explorer-results", chart, live_charts.results_data(runs))
-show_numbers({"fig-explorer-results": figure})
-chart
+show("fig-explorer-results", chart, live_charts.results_data(runs))
 
 # %% [markdown]
 # ```{result} fig-explorer-results

@@ -33,7 +33,6 @@ epochs: int = 2  # epochs of the live check
 import json
 
 import pandas as pd
-from myst_nb import glue
 
 from amol.checks import bench
 from amol.experiments import DATASETS
@@ -50,32 +49,23 @@ engines, study, scaling = (
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
-verdicts = bench.verdicts(engines)
-for name, share in verdicts.items():
-    glue(f"engine_{name}", share, display=False)
 own = engines[engines["batch_size"] == Protocol.batch_size]
 show_numbers(
-    {
-        "engine_batch": Protocol.batch_size,
-        "engine_small_batch": bench.BATCH_SIZES[0],
-        "engine_limit_low": float(own["limit_ratio"].min()),
-        "engine_limit_high": float(own["limit_ratio"].max()),
-    }
+    **{f"engine_{name}": share for name, share in bench.verdicts(engines).items()},
+    **{f"study_{name}": value for name, value in study.items()},
+    engine_batch=Protocol.batch_size,
+    engine_small_batch=bench.BATCH_SIZES[0],
+    engine_limit_low=float(own["limit_ratio"].min()),
+    engine_limit_high=float(own["limit_ratio"].max()),
+    engine_needed=float(bench.BARS["dataloader_ratio"] / own["limit_ratio"].max()),
+    engine_gflops=float(engines["gemm_gflops"].max()),
+    engine_networks=int(engines["runs"].iloc[0]),
+    engine_epochs=int(engines["epochs"].iloc[0]),
+    engine_difference=f"{engines['difference'].max():.0e}",
+    engine_machine=done["machine"],
+    engine_torch=done["torch"],
+    engine_date=done["date"],
 )
-needed = bench.BARS["dataloader_ratio"] / own["limit_ratio"].max()
-show_numbers(
-    {
-        "engine_needed": float(needed),
-        "engine_gflops": float(engines["gemm_gflops"].max()),
-        "engine_networks": int(engines["runs"].iloc[0]),
-        "engine_epochs": int(engines["epochs"].iloc[0]),
-        "engine_difference": f"{engines['difference'].max():.0e}",
-    }
-)
-for name in ("machine", "torch", "date"):
-    glue(f"engine_{name}", done[name], display=False)
-for name, value in study.items():
-    glue(f"study_{name}", value, display=False)
 
 # %% [markdown]
 # ## Against the usual loops
@@ -104,15 +94,15 @@ shown = pd.DataFrame({
     "Share then, %": bench.span(engines, "gemm_share_beside", 0, 100),
     "Memory, MB": bench.span(engines, "peak_mb", 0),
 }).rename_axis(["Data set", "Batch"]).reset_index("Batch")  # fmt: skip
-caption = "Processor time of the stack a network and epoch, and how many times as long the others "
-caption += "take: least and most of two runs. *Limit* is how many times as long as the limit the "
-caption += "`DataLoader` loop takes: the largest ratio that any engine could reach. The shares are "
-caption += "the limit's time over the stack's, by the best rate and by the moment's. The memory "
-caption += "is that of a process that trains one stack and no more."
-show("tab-engines", shown, engines, caption=caption)
+show("tab-engines", shown, engines)
 
 # %% [markdown]
 # ```{result} tab-engines
+# Processor time of the stack per network and epoch, and how many times as long the others take:
+# least and most of two runs. *Limit* is how many times as long as the limit the `DataLoader` loop
+# takes: the largest ratio that any engine could reach. The shares are the limit's time over the
+# stack's, by the best rate and by the moment's. The memory is that of a process that trains one
+# stack and no more.
 # ```
 #
 # The engine was built with three aims: ten times as fast as the `DataLoader` loop, four times as
@@ -152,12 +142,12 @@ shown = pd.DataFrame({
     "Milliseconds a run": (1e3 * scaling["seconds"] / scaling["runs"]).map("{:.0f}".format),
     "Memory, MB": scaling["peak_mb"].map("{:.0f}".format),
 }).set_index(scaling["seeds"].rename("Seeds"))  # fmt: skip
-caption = "`amol study --seeds N --epochs 2` with an empty store on two processes: seconds by the "
-caption += "clock, and the most memory that its processes held together."
-show("tab-scaling", shown, scaling, caption=caption)
+show("tab-scaling", shown, scaling)
 
 # %% [markdown]
 # ```{result} tab-scaling
+# `amol study --seeds N --epochs 2` with an empty store on two processes: seconds by the clock, and
+# the most memory that its processes held together.
 # ```
 #
 # ## Again, and checked
@@ -179,12 +169,12 @@ shown = pd.DataFrame({
     "DataLoader": [f"{live['dataloader_ratio']:.1f}×"],
     "Index": [f"{live['index_ratio']:.1f}×"],
 }, index=pd.Index([sample], name="Data set"))  # fmt: skip
-caption = "All engines in this build, beside whatever else was running: the largest difference of "
-caption += "a predicted probability from the stack's, and the times over the stack's."
-show("tab-engines-live", shown, caption=caption)
+show("tab-engines-live", shown)
 
 # %% [markdown]
 # ```{result} tab-engines-live
+# All engines in this build, beside whatever else was running: the largest difference of a predicted
+# probability from the stack's, and the times over the stack's.
 # ```
 
 # %% tags=["remove-input"]

@@ -38,15 +38,13 @@ faults = summarize(trials)
 
 # %% tags=["remove-cell"]
 show_numbers(
-    {
-        "faults_count": len(faults),
-        "faults_tried": len(trials),
-        "faults_lost": int(faults["lost"].sum()),
-        "faults_again": int(faults["again"].sum()),
-        "faults_machine": note("faults")["processor"],
-        "faults_recorded": note("faults")["recorded"],
-        "faults_minutes": note("faults")["seconds"] / 60,
-    }
+    faults_count=len(faults),
+    faults_tried=len(trials),
+    faults_lost=int(faults["lost"].sum()),
+    faults_again=int(faults["again"].sum()),
+    faults_machine=note("faults")["processor"],
+    faults_recorded=note("faults")["recorded"],
+    faults_minutes=note("faults")["seconds"] / 60,
 )
 
 # %% [markdown]

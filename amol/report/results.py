@@ -1,7 +1,5 @@
 """Results of a page: tables and figures with their files, and the numbers of its sentences."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 from IPython.display import display
 from matplotlib.figure import Figure
@@ -9,10 +7,10 @@ from matplotlib.figure import Figure
 from amol.report import figures, tables
 
 
-def show(label: str, result, data: pd.DataFrame | None = None, caption: str = "") -> None:
+def show(label: str, result, data: pd.DataFrame | None = None) -> None:
     """Display a table, figure or live chart, write its files, and keep it for the page's text.
 
-    The page places it with the directive ``result``, by the same label.
+    The page places it by the same label: ```` ```{result} <label> ````, with the caption inside.
 
     Parameters
     ----------
@@ -22,13 +20,11 @@ def show(label: str, result, data: pd.DataFrame | None = None, caption: str = ""
     data : DataFrame, optional
         What the CSV file holds: of a figure what is drawn; of a table its numbers in full, by
         default its cells.
-    caption : str
-        What a table's caption says beyond the directive's text, such as a number of this run.
     """
     from myst_nb import glue  # slow to load
 
     if isinstance(result, pd.DataFrame):
-        result = tables.Table(result, caption, data)
+        result = tables.Table(result, data=data)
     if isinstance(result, tables.Table):
         tables.save(label, result)
     elif isinstance(result, Figure):
@@ -42,7 +38,7 @@ def show(label: str, result, data: pd.DataFrame | None = None, caption: str = ""
     glue(label, result)
 
 
-def show_numbers(numbers: Mapping[str, object]) -> None:
+def show_numbers(**numbers: object) -> None:
     """Keep numbers and words for the page's sentences, which name them as ``{glue:text}`key```."""
     from myst_nb import glue  # slow to load
 
