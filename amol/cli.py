@@ -113,14 +113,15 @@ def _build(arguments: argparse.Namespace) -> None:
         warm()  # first of all, since it takes seconds beside the study's
     gc.disable()  # nothing is garbage while modules are loaded, and searching takes a second
 
-    import amol.paper.open_choices  # noqa: F401  (registers the losses of the alternatives)
     from amol.errors import NotebookError
     from amol.experiments.study import StudySettings, run_studies
     from amol.paper.ledger import ledger
+    from amol.paper.open_choices import register_readings
     from amol.paths import build_dir
 
     gc.enable()
     print("study: the default grid and its controls", flush=True)
+    register_readings()
     grid = [
         StudySettings(),
         StudySettings(methods=("KL", "CE-masked")),

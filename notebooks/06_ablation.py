@@ -43,10 +43,11 @@ from dataclasses import replace
 
 import numpy as np
 
-import amol.paper.open_choices  # registers other readings of the paper
 from amol.experiments import StudySettings, run_study
+from amol.paper.open_choices import register_readings
 from amol.report import figures, footer, show, show_numbers, tables
 
+register_readings()  # losses as the paper could also be read, such as "AMOL-OLL on Castagnos"
 settings = StudySettings(
     datasets=datasets,
     target=target,

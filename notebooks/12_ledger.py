@@ -44,7 +44,7 @@ import pandas as pd
 
 from amol.experiments import StudySettings, run_study
 from amol.paper.ledger import balance, ledger
-from amol.report import footer, show_numbers, tables
+from amol.report import footer, show, show_numbers, tables
 
 settings = StudySettings(
     seeds=seeds, alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs

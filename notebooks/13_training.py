@@ -183,6 +183,7 @@ for name in ("AMOL", "CORN", "CORAL"):
 # %% tags=["show-input"]
 from amol.experiments import StudySettings, run_study
 from amol.losses import register_loss
+from amol.report import footer
 
 
 @register_loss("squared distance")

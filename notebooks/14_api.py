@@ -24,6 +24,7 @@ import inspect
 from IPython.display import Markdown
 
 from amol import losses, metrics
+from amol.report import footer
 
 
 def entry(name, thing, note=""):

@@ -24,6 +24,7 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 # %%
 import json
 import subprocess
+import sys
 
 import numpy as np
 
