@@ -47,16 +47,9 @@ from amol.paper.rules_on_data import SIZES
 from amol.report import figures, footer, show, tables
 
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 loaded = {name: settings.load(name) for name in settings.datasets}
 
 # %% [markdown]

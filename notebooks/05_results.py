@@ -48,16 +48,9 @@ from amol.losses import PAPER_METHODS, center_class
 from amol.report import figures, footer, show, show_numbers, tables
 
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %% [markdown]
@@ -93,6 +86,7 @@ def differences(part, method):
     return means[method] - means[baseline]
 
 
+# %% tags=["remove-cell"]
 def span(changes):
     """Smallest and largest change, as text."""
     if changes.empty:

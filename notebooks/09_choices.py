@@ -194,6 +194,8 @@ numbers = {
     "rank_methods": " and ".join(many["method"].unique()),
     "rank_split": settings.split_seed,
 }
+
+# %% tags=["remove-cell"]
 for metric, key in {"QWK": "qwk", "CHR_ext": "chr"}.items():
     part = ranked[ranked["metric"] == metric].set_index("split_seed")
     numbers[f"rank_{key}"] = int(part.loc[settings.split_seed, "rank"])
@@ -287,6 +289,8 @@ for key, base in {"oll": "OLL", "amololl": "AMOL-OLL"}.items():
     numbers[f"{key}_within_castagnos"] = int(
         (mine & (readings["series"] == "Castagnos, power 1") & readings["within"]).sum()
     )
+
+# %% tags=["remove-cell"]
 for name, series in {"close": "closeness form", "castagnos": "Castagnos, power 1"}.items():
     part = readings[readings["series"] == series]
     for metric in ("QWK", "CHR_ext", "accuracy"):

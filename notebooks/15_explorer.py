@@ -40,14 +40,9 @@ from amol.experiments import StudySettings, run_study
 from amol.report import footer, live_charts, show
 
 settings = StudySettings(
-    datasets=datasets,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, methods=methods, seeds=seeds, alpha=alpha, sigma=sigma,
+    split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %% [markdown]

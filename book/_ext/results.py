@@ -10,6 +10,7 @@
 """
 
 import json
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -21,6 +22,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 logger = logging.getLogger(__name__)
+RESULTS = re.compile(r"(?:```\{result\}.*?\n```\s*)+", re.DOTALL)
 FILES = {"svg": "SVG", "pdf": "PDF", "csv": "CSV", "tex": "LaTeX", "vl.json": "Vega-Lite"}
 
 
@@ -75,6 +77,56 @@ class Result(SphinxDirective):
         return f"Download: {', '.join(links)}"
 
 
+def _hidden(cell: dict) -> bool:
+    """Whether a page shows nothing of a cell but a fold with its code."""
+    return {"hide-input", "remove-output"} <= set(cell["metadata"].get("tags", []))
+
+
+def _joined(cells: list[dict]) -> dict:
+    source = "\n\n".join("".join(cell["source"]) for cell in cells)
+    return cells[-1] | {"source": source, "outputs": [o for c in cells for o in c["outputs"]]}
+
+
+def arranged(cells: list[dict]) -> list[dict]:
+    """Cells with each fold of code under the results that follow it, none before a heading.
+
+    A notebook has its sentences, the code and then the result; on a page nothing stands between a
+    sentence and its figure.
+    """
+    placed, removed, first = [], [], []  # first: folds that wait for the code under a heading
+    heading = False
+    for cell in cells:
+        text = "".join(cell["source"])
+        if "remove-cell" in cell["metadata"].get("tags", []):
+            removed.append(cell)
+            continue
+        if _hidden(cell) and not heading:
+            first.append(cell)
+            continue
+        if cell["cell_type"] == "code" and first:
+            if _hidden(cell):
+                cell = _joined([*first, cell])
+            else:
+                placed += first
+            first = []
+        heading = heading or bool(re.search(r"^## ", text, re.MULTILINE))
+        lead = RESULTS.match(text)
+        if lead and placed and _hidden(placed[-1]):
+            placed.insert(-1, cell | {"id": f"{cell['id']}-results", "source": lead[0]})
+            cell = cell | {"source": text[lead.end() :]}
+        placed.append(cell)
+    return [*placed, *first, *removed]
+
+
+def arrange(app, docname: str, content: list[str]) -> None:
+    """Rearrange a notebook in which `executed` has put the outputs."""
+    if content[0].startswith("{"):
+        notebook = json.loads(content[0])
+        notebook["cells"] = arranged(notebook["cells"])
+        content[0] = json.dumps(notebook)
+
+
 def setup(app):
     app.add_directive("result", Result)
+    app.connect("source-read", arrange, priority=600)  # after `executed`
     return {"parallel_read_safe": True, "parallel_write_safe": True}
