@@ -35,7 +35,6 @@ split_seed: int = 42  # seed of the split into training, validation and test par
 epochs: int = 200  # most epochs a network may train
 
 # %%
-
 from amol.experiments import StudySettings, run_study
 from amol.report import footer, live_charts, show
 
