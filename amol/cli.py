@@ -1,7 +1,6 @@
 """Command line of the companion: ``amol build | pdf | run | study | check | bench | fork``."""
 
 import argparse
-import gc
 import logging
 import re
 import signal
@@ -36,7 +35,6 @@ def main(argv: list[str] | None = None) -> int:
     except (StudyError, OSError) as error:
         raise _fail(error) from None
     finally:
-        gc.freeze()  # or Python searches all for garbage once more, a second, before it ends
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import amol.paper.open_choices  # noqa: F401  (registers the losses of the alternatives)
 from amol.experiments import StudySettings, run_studies
 from amol.paper.ledger import ledger
+from amol.paper.open_choices import register_readings
 from amol.paths import build_dir
 from amol.publishing.execute import execute_book
 from amol.publishing.render import render_book
@@ -16,7 +16,7 @@ def build_book(workers: int = 2) -> Path:
     Parameters
     ----------
     workers : int
-        Processes that train; pages are executed by one more.
+        Threads that train; pages are executed by one process more.
 
     Returns
     -------
@@ -33,6 +33,7 @@ def build_book(workers: int = 2) -> Path:
         From `render_book`; the last good book stays.
     """
     print("study: the default grid and its controls", flush=True)
+    register_readings()
     grid = [
         StudySettings(),
         StudySettings(methods=("KL", "CE-masked")),
