@@ -1,24 +1,46 @@
-"""The four benchmarks: three vendored UCI files, checked on loading, and one generated set.
+"""The data sets by name: the paper's four benchmarks, or a path to a user's own table.
 
-``load_dataset("Wine Red")`` gives features and integer labels 0..K-1; `split` and `standardize`
-are the protocol of the paper's Section 4.1.
+``load_dataset("Wine Red")`` returns features and integer labels 0..K-1. The three UCI files come
+with the package and are checked on loading; the fourth set is generated.
 """
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
 
-from amol.errors import StudyError
+from amol.experiments.csv_dataset import file_stem, is_file, read_csv
+from amol.experiments.dataset import (
+    SPLIT_ORDERS,
+    DataError,
+    Dataset,
+    duplicate_rows,
+    merge_rare_classes,
+    network_features,
+    split,
+    standardize,
+    twin_share,
+)
 
-
-class DataError(StudyError, ValueError):
-    """A data file isn't the one that the package came with."""
-
+__all__ = [
+    "ABALONE_VARIANTS",
+    "DATASETS",
+    "SPLIT_ORDERS",
+    "DataError",
+    "Dataset",
+    "duplicate_rows",
+    "is_file",
+    "load_dataset",
+    "merge_rare_classes",
+    "network_features",
+    "split",
+    "standardize",
+    "twin_share",
+]
 
 DATASETS = ("Synthetic", "Wine Red", "Wine White", "Abalone")
 # Other encodings of sex, to show that the choice of one-hot hardly matters.
@@ -26,7 +48,6 @@ ABALONE_VARIANTS = {
     "Abalone (sex as a number)": ((0.0,), (1.0,), (2.0,)),
     "Abalone (no sex)": ((), (), ()),
 }
-SPLIT_ORDERS = ("test first", "halves")
 DATA = Path(__file__).parent / "data"
 
 # file, SHA-256, samples of each class in ascending order of the label
@@ -61,51 +82,19 @@ SYNTHETIC_COUNTS = (250, 500, 900, 1700, 900, 500, 250)
 SYNTHETIC_WEIGHTS = (1.0, -0.8, 0.6, 0.5, -0.4, 0.3, 0.3, -0.2, 0.2, 0.1)
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """One ordinal benchmark.
-
-    Attributes
-    ----------
-    name : str
-    X : ndarray, shape (N, d), float64
-        Features as read, not standardized.
-    y : ndarray, shape (N,), int64
-        Labels 0..K-1.
-    num_classes : int
-        K.
-    feature_names : tuple of str, length d
-    class_names : tuple of str, length K
-        The labels as their source writes them: wine quality, or a range of ring counts.
-    source : str
-        Origin and licence in one line.
-    """
-
-    name: str
-    X: np.ndarray
-    y: np.ndarray
-    num_classes: int
-    feature_names: tuple[str, ...]
-    class_names: tuple[str, ...]
-    source: str
-
-    @property
-    def digest(self) -> str:
-        """SHA-256, in hex, of X's bytes (float64, C order) followed by y's (int64)."""
-        sha = hashlib.sha256(np.ascontiguousarray(self.X, dtype="<f8").tobytes())
-        sha.update(np.ascontiguousarray(self.y, dtype="<i8").tobytes())
-        return sha.hexdigest()
-
-
-def load_dataset(name: str, target: str = "", order: Sequence[str] = ()) -> Dataset:
-    """Load one of `DATASETS`, or a CSV file of one's own.
+def load_dataset(
+    name: str | PathLike, target: str = "", order: Sequence = (), **options
+) -> Dataset:
+    """Load one of `DATASETS`, or a user's own table.
 
     Parameters
     ----------
-    name : str
-        A name, or the path of a file that ends in ``.csv``.
+    name : str or Path
+        A name, or the path of a file; see `amol.experiments.csv_dataset.is_file`.
     target, order : str, sequence of str
-        Label column and ordered labels of a CSV file; see `amol.experiments.csv_dataset.read_csv`.
+        Label column and ordered labels of a file; see `amol.experiments.csv_dataset.read_csv`.
+    **options
+        How a file is written: fields of `amol.experiments.csv_table.Format`.
 
     Raises
     ------
@@ -115,9 +104,10 @@ def load_dataset(name: str, target: str = "", order: Sequence[str] = ()) -> Data
         For a missing file.
     """
     if is_file(name):
-        from amol.experiments.csv_dataset import read_csv  # which builds on this module
-
-        return read_csv(name, target, order)
+        stem = file_stem(Path(name).name)
+        if stem in (*DATASETS, *ABALONE_VARIANTS):
+            raise ValueError(f"{name}: {stem} is a data set of this book; rename the file")
+        return read_csv(name, target, order, **options)
     if name in ABALONE_VARIANTS:
         return _abalone_variant(name)
     if name not in DATASETS:
@@ -133,11 +123,6 @@ def load_dataset(name: str, target: str = "", order: Sequence[str] = ()) -> Data
     return dataset
 
 
-def is_file(name: str) -> bool:
-    """Whether a data set's name is the path of a CSV file."""
-    return name.lower().endswith(".csv")
-
-
 def _checked_file(name: str) -> Path:
     file, expected, _ = _FILES[name]
     path = DATA / file
@@ -146,8 +131,9 @@ def _checked_file(name: str) -> Path:
         raise FileNotFoundError(f"{name}: {file} is missing from {DATA}, which should hold {files}")
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != expected:
-        told = f"SHA-256 is {found[:12]}…, expected {expected[:12]}…"
-        raise DataError(f"{name}: {file} was changed: {told}")
+        raise DataError(
+            f"{name}: {file} was changed: SHA-256 is {found[:12]}…, expected {expected[:12]}…"
+        )
     return path
 
 
@@ -219,69 +205,3 @@ def _synthetic() -> Dataset:
         class_names=tuple(str(k) for k in range(num_classes)),
         source=f"Generated by amol.experiments.datasets with seed {SYNTHETIC_SEED}",
     )
-
-
-def split(
-    y: np.ndarray, split_seed: int, order: str = SPLIT_ORDERS[0]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Indices of a stratified 60/20/20 split.
-
-    ``"test first"`` draws the test fifth, then a quarter of the rest for validation; ``"halves"``
-    draws 60 % for training and halves the rest. Both draws use the same seed. The paper states
-    the shares alone; drawing the test part first is this companion's choice.
-
-    Parameters
-    ----------
-    y : ndarray, shape (N,)
-    split_seed : int
-    order : {"test first", "halves"}
-
-    Returns
-    -------
-    train, validation, test : ndarray of int64
-    """
-    rows = np.arange(len(y))
-    if order == "halves":
-        train, rest = train_test_split(rows, test_size=0.4, stratify=y, random_state=split_seed)
-        validation, test = train_test_split(
-            rest, test_size=0.5, stratify=y[rest], random_state=split_seed
-        )
-    else:
-        rest, test = train_test_split(rows, test_size=0.2, stratify=y, random_state=split_seed)
-        train, validation = train_test_split(
-            rest, test_size=0.25, stratify=y[rest], random_state=split_seed
-        )
-    return train, validation, test
-
-
-def standardize(X: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Center and scale each column by the mean and standard deviation of its training rows.
-
-    Parameters
-    ----------
-    X : ndarray, shape (N, d)
-    train : ndarray of int
-        Training rows. A column constant over them is centered and not scaled.
-
-    Returns
-    -------
-    ndarray, shape (N, d), float64
-    """
-    rows = np.asarray(X, dtype=np.float64)[train]
-    constant = rows.min(axis=0) == rows.max(axis=0)
-    mean = np.where(constant, rows[0], rows.mean(axis=0))
-    return (X - mean) / np.where(constant, 1.0, rows.std(axis=0))
-
-
-def duplicate_rows(dataset: Dataset) -> int:
-    """Number of rows that repeat an earlier one in all features and the label."""
-    rows = np.column_stack([dataset.X, dataset.y])
-    return len(rows) - len(np.unique(rows, axis=0))
-
-
-def twin_share(dataset: Dataset, split_seed: int) -> float:
-    """Share of test rows whose features and label also occur among training or validation rows."""
-    rows = [row.tobytes() for row in np.column_stack([dataset.X, dataset.y])]
-    train, validation, test = split(dataset.y, split_seed)
-    seen = {rows[i] for i in np.concatenate([train, validation])}
-    return float(np.mean([rows[i] in seen for i in test]))
