@@ -87,11 +87,10 @@ def _execute_copy(job: tuple[Path, Path, str]) -> tuple[str, float, str]:
 
     source, copy, key = job
     start = time.perf_counter()
-    kernel = kernels.forked()
     partial = build_dir() / "failed" / source.name
     try:
         results = build_dir() / "results"
-        run_notebook(source, partial, results=results, cwd=copy.parent, kernel=kernel)
+        run_notebook(source, partial, results=results, cwd=copy.parent)
     except NotebookError as error:
         return source.stem, time.perf_counter() - start, str(error)
     _key_file(copy).unlink(missing_ok=True)
