@@ -1,173 +1,149 @@
 """Command line of the companion: ``amol build | pdf | run | study | check | bench | fork``."""
 
-import argparse
 import logging
 import re
+import shutil
 import signal
 import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from functools import cache
+from inspect import getdoc
 from pathlib import Path
 
-from amol.errors import StudyError
+import click
 
-STUDY_OPTIONS = {
-    "datasets": (str, "names or CSV files, such as 'Abalone,my.csv' (default: the paper's four)"),
-    "target": (str, "label column of the CSV files"),
-    "order": (str, "their labels, lowest first, such as 'low,mid,high' (default: whole numbers)"),
-    "methods": (str, "names, such as 'CE,AMOL' (default: the paper's eight)"),
-    "seeds": (int, "how many (default: 5)"),
-    "alpha": (float, "strength of the weight m(k, y) (default: 1)"),
-    "sigma": (float, "width of the Gaussian target (default: 1)"),
-    "split_seed": (int, "seed of the split (default: 42)"),
-    "epochs": (int, "most epochs a run may take (default: 200)"),
-}
+from amol.errors import NotebookError, StudyError
+
+LISTED = 15  # entries that `amol check` prints without --all
+
+
+class Refusal(click.ClickException):
+    """What a command can't do, in one line."""
+
+    def show(self, file=None) -> None:
+        print(f"amol: {self.message}", file=sys.stderr)
+
+
+@contextmanager
+def _refusing(*kinds: type[Exception]) -> Iterator[None]:
+    """Turn errors of these kinds into a `Refusal`."""
+    try:
+        yield
+    except kinds as error:
+        raise Refusal(str(error)) from None
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; give its exit code."""
-    arguments = _parser().parse_args(argv)
+    """Run one command; returns its exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that workers are ended too
     try:
-        return arguments.command(arguments) or 0
+        given = list(sys.argv[1:] if argv is None else argv)
+        errors = _refusing(StudyError, NotebookError, OSError)
+        with errors, amol.make_context("amol", given) as context:
+            return amol.invoke(context) or 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
     except KeyboardInterrupt as stop:
-        told = f": {stop}" if str(stop) else ""
-        print(f"\nstopped{told}; the same command goes on from here", file=sys.stderr)
+        details = f": {stop}" if str(stop) else ""
+        print(f"\nstopped{details}; the same command goes on from here", file=sys.stderr)
         return 130
-    except (StudyError, OSError) as error:
-        raise _fail(error) from None
-    finally:
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="amol",
-        description="Executable companion of AMOL, the adaptive margin ordinal loss.",
-        epilog="`amol COMMAND --help` tells more.",
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def command(name: str, function, summary: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=summary, description=summary)
-        added.set_defaults(command=function)
-        return added
-
-    build = command("build", _build, "Train and execute what changed, render the book.")
-    command("pdf", _pdf, "Print the built book to _build/amol.publishing.pdf.")
-    run = command("run", _run, "Execute one notebook, with parameters of your own.")
-    study = command("study", _study, "Train a grid of data sets, methods and seeds; print means.")
-    command("check", _check, "Print each published claim with its verdict; fail on a surprise.")
-    bench = command("bench", _bench, "Time the engine against usual loops; takes minutes.")
-    fork = command("fork", _fork, "Copy a notebook under a new name into the book.")
-
-    run.add_argument("notebook", help="a name such as 05_results, or a path")
-    run.add_argument("--parameters", action="store_true", help="list its parameters and stop")
-    for taker in (run, fork):
-        taker._negative_number_matcher = re.compile(r"-\.?\d")  # -1e-3 too is a value, no option
-        taker.add_argument(
-            "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="pairs",
-            type=_unquoted, help="set a parameter; a list as a,b",
-        )  # fmt: skip
-    add = run.add_argument
-    add("-y", metavar="YAML", dest="text", help="set parameters as '{seeds: 2, alpha: 1e-3}'")
-    add("-f", metavar="FILE", dest="file", type=Path, help="set parameters from a YAML file")
-    add("-o", metavar="OUT", dest="output", type=Path,
-        help="executed notebook (default: build/runs/NOTEBOOK.ipynb)")  # fmt: skip
-    for name, (kind, text) in STUDY_OPTIONS.items():
-        study.add_argument(f"--{name.replace('_', '-')}", type=kind, help=text)
-    study.add_argument(
-        "--record",
-        metavar="NAME",
-        help="train one of the long studies whole and write its rows to book/recorded: "
-        "choices, ranking, splits, losses",
-    )
-    study.add_argument(
-        "--backend",
-        choices=("loky", "dask"),
-        default="loky",
-        help="train in processes of this machine (loky, default) or on a Dask cluster",
-    )
-    study.add_argument("--address", help="of the cluster's scheduler, such as tcp://host:8786")
-    for parser_with_workers, more in ((build, "; pages are executed by one more"), (study, "")):
-        parser_with_workers.add_argument(
-            "--workers", type=int, default=2, help=f"processes that train (default: 2){more}"
-        )
-    bench.add_argument(
-        "--record", action="store_true", help="write the figures that the book shows"
-    )
-    fork.add_argument("source", help="a notebook, such as 05_results")
-    fork.add_argument("name", help="the new one's name, such as my_results")
-    return parser
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def amol() -> None:
+    """Executable companion of AMOL, the adaptive margin ordinal loss."""
 
 
-def _fail(error: Exception) -> SystemExit:
-    return SystemExit(f"amol: {error}")
+workers_option = click.option(
+    "--workers", type=int, default=2, show_default=True, help="Threads that train."
+)
+pairs_option = click.option(
+    "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE",
+    help="Set a parameter; a list as a,b or '[a, \"b, c\"]'.",
+)  # fmt: skip
 
 
-def _build(arguments: argparse.Namespace) -> None:
-    from amol.errors import NotebookError
+@amol.command()
+@workers_option
+def build(workers: int) -> None:
+    """Train and execute what changed, render the book."""
     from amol.publishing.build import build_book
 
-    try:
-        print(f"open {build_book(arguments.workers)}")
-    except (NotebookError, RuntimeError) as error:
-        raise _fail(error) from None
+    with _refusing(RuntimeError):
+        page = build_book(workers)
+    print(f"open {page}")
 
 
-def _pdf(arguments: argparse.Namespace) -> None:
+@amol.command()
+def pdf() -> None:
+    """Print the built book to _build/amol.pdf."""
     from amol.paths import ROOT
     from amol.publishing.pdf import write_pdf
 
     target = ROOT / "_build" / "amol.pdf"
-    try:
+    with _refusing(RuntimeError):
         pages = write_pdf(ROOT / "_build" / "html", target)
-    except RuntimeError as error:
-        raise _fail(error) from None
     print(f"{pages} pages: {target}")
 
 
-def _run(arguments: argparse.Namespace) -> None:
-    import yaml
+@amol.command()
+@click.argument("notebook")
+@click.option("--help-notebook", is_flag=True, help="List the notebook's parameters and stop.")
+@pairs_option
+@click.option(
+    "-y", "mappings", multiple=True, metavar="YAML",
+    help="Set parameters as '{seeds: 2, alpha: 1e-3}'.",
+)  # fmt: skip
+@click.option(
+    "-f", "files", multiple=True, metavar="FILE", type=Path, help="Set parameters from YAML files."
+)
+@click.option(
+    "-o", "output", metavar="OUT", type=Path,
+    help="Executed notebook, a new file [default: a new one in build/runs].",
+)  # fmt: skip
+def run(notebook: str, help_notebook: bool, pairs, mappings, files, output: Path | None) -> None:
+    """Execute one notebook, with parameters of your own.
 
-    from amol.paths import build_dir
-    from amol.publishing import notebooks
+    NOTEBOOK is a name such as 05_results, or a path.
+    """
+    from amol.publishing import notebooks, outputs
+    from amol.publishing.parameters import read_parameters
 
+    with _refusing(ValueError):
+        source = notebooks.notebook_path(notebook)
+        known = notebooks.parameters_of(source)
+        if help_notebook:
+            return _list_parameters(known)
+        texts = [file.read_text(encoding="utf-8") for file in files]
+        given = read_parameters(known, pairs, [*texts, *mappings])
+        values = notebooks.check_settings(known, given) if given else {}
+        kernel = notebooks.other_kernel(source)
+    if output:
+        outputs.results_beside(output)
+        output.parent.mkdir(parents=True, exist_ok=True)
+    shown = ", ".join(f"{name} = {value!r}" for name, value in given.items())
+    print(f"{source.stem}: {shown or 'default parameters'}", flush=True)
+    if kernel:
+        print(f"it asks for the kernel {kernel!r} and runs on {sys.executable}", flush=True)
+
+    made, results = outputs.reserve_output(source.stem)
     try:
-        notebook = notebooks.notebook_path(arguments.notebook)
-        if arguments.parameters:
-            return _list_parameters(notebooks.parameters_of(notebook))
-        given = {}
-        texts = [arguments.file.read_text(encoding="utf-8")] if arguments.file else []
-        for text in [*texts, arguments.text]:
-            read = yaml.load(text or "{}", yaml.BaseLoader)
-            if not isinstance(read, dict):
-                raise ValueError(f"{text!r} is no mapping; write {{name: value}}")
-            given |= read
-        given |= dict(arguments.pairs)
-        told = notebooks.parse_parameters(notebook, given)
-        parameters = notebooks.judge(notebook, told)
-    except (ValueError, OSError, yaml.YAMLError) as error:
-        raise _fail(error) from None
-
-    output = arguments.output or build_dir() / "runs" / notebook.name
-    results = output.with_name(f"{output.stem}_files")
-    told = ", ".join(f"{name} = {value!r}" for name, value in told.items())
-    print(f"{notebook.stem}: {told or 'default parameters'}", flush=True)
-    try:
-        notebooks.run_notebook(notebook, output, parameters, results, on_cell=_cell_line)
-    except (notebooks.NotebookError, ValueError) as error:
-        raise _fail(error) from None
+        notebooks.run_notebook(source, made, values, results, on_cell=_cell_line)
     except KeyboardInterrupt:
         logging.disable()  # what a client says of the kernel that it has just ended
-        print(f"\npartial run: {output}", file=sys.stderr)
+        print(f"\npartial run: {made}", file=sys.stderr)
         raise
-    print(f"notebook: {output}")
+    if output:
+        made, results = output, outputs.deliver(made, results, output)
+    print(f"notebook: {made}")
     if results.exists():
         print(f"tables and figures: {results}")
-
-
-def _unquoted(text: str) -> str:
-    """A value in quotes is what is between them, as in YAML."""
-    quoted = len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]
-    return text[1:-1] if quoted else text
 
 
 def _list_parameters(parameters: dict[str, dict]) -> None:
@@ -184,19 +160,65 @@ def _cell_line(number: int, total: int, cell) -> None:
         print(f"  [{number:2}/{total}] {seconds:5.1f} s  {first[:70]}", flush=True)
 
 
-def _study(arguments: argparse.Namespace) -> None:
+@cache
+def _settings_options() -> list[click.Option]:
+    """An option for each field of `StudySettings`, with its true default and its description."""
+    from amol.experiments.settings import StudySettings
+
+    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n)+)", getdoc(StudySettings), re.MULTILINE)
+    meaning = {name: " ".join(text.split()) for name, text in entries}
+    options = []
+    for setting in fields(StudySettings):
+        if setting.name == "own":
+            continue
+        default = () if setting.default is MISSING else setting.default
+        shown = ", ".join(default) if isinstance(default, tuple) else str(default)
+        options.append(
+            click.Option(
+                [f"--{setting.name.replace('_', '-')}", setting.name],
+                metavar="VALUE",
+                help=meaning[setting.name] + (f" [default: {shown}]" if shown else ""),
+            )
+        )
+    return options
+
+
+class _StudyCommand(click.Command):
+    """`amol study`: its options for the settings are made, and PyTorch loaded, when it is used."""
+
+    def get_params(self, context: click.Context) -> list[click.Parameter]:
+        return [*_settings_options(), *super().get_params(context)]
+
+
+@amol.command(cls=_StudyCommand)
+@click.option(
+    "--record", metavar="NAME",
+    help="Train one of the recorded studies whole and write its rows to book/recorded.",
+)  # fmt: skip
+@click.option(
+    "--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True,
+    help="Train in processes of this machine or on a Dask cluster.",
+)  # fmt: skip
+@click.option("--address", help="Of the cluster's scheduler, such as tcp://host:8786.")
+@workers_option
+def study(record: str | None, backend: str, address: str | None, workers: int, **texts) -> None:
+    """Train a grid of data sets, methods and seeds; print means.
+
+    A list is written a,b or '[a, "b, c"]', a mapping '{Focal: {gamma: 3}}'.
+    """
     from amol.experiments.study import StudySettings, run_study
 
-    if (arguments.backend == "dask") != bool(arguments.address):
-        raise _fail(ValueError("--backend dask and --address tcp://host:port belong together"))
-    if arguments.record:
-        return _record(arguments)
-    chosen = {name: getattr(arguments, name) for name in STUDY_OPTIONS}
-    try:
-        settings = StudySettings(**{name: v for name, v in chosen.items() if v is not None})
-    except (ValueError, OSError) as error:
-        raise _fail(error) from None
-    runs = run_study(settings, arguments.workers, progress=True, address=arguments.address)
+    given = {name: text for name, text in texts.items() if text is not None}
+    if (backend == "dask") != bool(address):
+        raise Refusal("--backend dask and --address tcp://host:port belong together")
+    if record:
+        if given:
+            option = next(iter(given)).replace("_", "-")
+            raise Refusal(f"--record has its own settings; leave out --{option}")
+        return _record(record, workers, address)
+    with _refusing(ValueError):
+        settings = StudySettings(**_values(given))
+    runs = run_study(settings, workers, progress=True, address=address)
     means = runs.groupby(["dataset", "method"], sort=False)
     print(means[["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"]].mean().round(3).to_string())
     for row in runs[runs["failed"].notna()].itertuples():
@@ -205,51 +227,91 @@ def _study(arguments: argparse.Namespace) -> None:
     print(f"{runs.attrs['trained']} runs trained, {runs.attrs['reused']} reused")
 
 
-def _record(arguments: argparse.Namespace) -> None:
+def _values(texts: dict[str, str]) -> dict:
+    """Settings from text, read as a notebook's parameters are."""
+    from amol.experiments.settings import StudySettings
+    from amol.publishing.parameters import read_value
+
+    known = {}
+    for setting in fields(StudySettings):
+        kind = setting.type.__name__ if isinstance(setting.type, type) else str(setting.type)
+        known[setting.name] = {"type": kind, "default": setting.default}
+    return {name: read_value(text, known[name]) for name, text in texts.items()}
+
+
+def _record(name: str, workers: int, address: str | None) -> None:
     from amol.paper.recordings import record
 
-    other = [name for name in STUDY_OPTIONS if getattr(arguments, name) is not None]
-    if other:
-        raise _fail(ValueError(f"--record has its own settings; leave out --{other[0]}"))
-    try:
-        rows = record(arguments.record, arguments.workers, True, arguments.address)
-    except ValueError as error:
-        raise _fail(error) from None
-    print(f"{len(rows)} runs written to book/recorded/{arguments.record}.csv")
+    with _refusing(ValueError):
+        rows = record(name, workers, True, address)
+    print(f"{len(rows)} runs written to book/recorded/{name}.csv")
 
 
-def _check(arguments: argparse.Namespace) -> int:
+@amol.command()
+@click.option("--all", "everything", is_flag=True, help="Print every entry, not what differs.")
+def check(everything: bool) -> int:
+    """Compare each published claim's verdict with the expected one.
+
+    The exit code is 1 where one differs.
+    """
     from amol.experiments.study import StudySettings, run_study
     from amol.paper.ledger import ledger
 
     entries = ledger(run_study(StudySettings()))
     surprises = entries[entries["verdict"] != entries["expected"]]
-    print(entries.to_string(index=False))
+    lines = [_entry_line(entry) for entry in (entries if everything else surprises).itertuples()]
+    if not everything and len(lines) > LISTED:
+        lines[LISTED:] = [f"and {len(lines) - LISTED} more; --all prints every entry"]
+    print(*lines, sep="\n", end="\n" if lines else "")
+    for kind, verdicts in entries.groupby("kind", sort=False)["verdict"]:
+        counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
+        print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
     return 1 if len(surprises) else 0
 
 
-def _bench(arguments: argparse.Namespace) -> None:
+def _entry_line(entry) -> str:
+    """One entry of the ledger, in one line of the terminal."""
+    expected = (
+        "" if entry.verdict == entry.expected else f", expected {entry.expected or 'nothing'}"
+    )
+    text = f"{entry.id}: {entry.verdict}{expected}: {entry.claim}; {entry.reason}"
+    width = shutil.get_terminal_size((100, 24)).columns
+    return textwrap.shorten(text, width, placeholder=" …")
+
+
+@amol.command()
+@click.option("--record", is_flag=True, help="Write the figures that the book shows.")
+def bench(record: bool) -> None:
+    """Time the engine against usual loops; takes minutes."""
     import pandas as pd
 
-    from amol.checks.bench import bench
+    from amol.checks import bench
 
-    done = bench(record=arguments.record)
+    done = bench.bench(record=record)
     for name in ("engines", "scaling"):
         print(pd.DataFrame(done[name]).to_string(index=False, float_format="{:.3g}".format))
     print(", ".join(f"{name} {value:.4g}" for name, value in done["study"].items()))
     print(f"{done['machine']}, torch {done['torch']}")
 
 
-def _fork(arguments: argparse.Namespace) -> None:
+@amol.command()
+@click.argument("source")
+@click.argument("name")
+@pairs_option
+def fork(source: str, name: str, pairs) -> None:
+    """Copy a notebook under a new name into the book.
+
+    SOURCE is a notebook such as 05_results, NAME the new one's name, such as my_results.
+    """
     from amol.publishing import notebooks
     from amol.publishing.fork import fork_notebook
+    from amol.publishing.parameters import read_parameters
 
-    try:
-        source = notebooks.notebook_path(arguments.source)
-        given = notebooks.parse_parameters(source, dict(arguments.pairs))
-        defaults = notebooks.judge(source, given)
-        made = fork_notebook(source, arguments.name, defaults)
-    except (ValueError, OSError) as error:
-        raise _fail(error) from None
+    with _refusing(ValueError):
+        original = notebooks.notebook_path(source)
+        known = notebooks.parameters_of(original)
+        given = read_parameters(known, pairs)
+        defaults = notebooks.check_settings(known, given) if given else {}
+        made = fork_notebook(original, name, defaults)
     print(f"{made} and its .py pair made and listed in _toc.yml; `amol build` shows it")

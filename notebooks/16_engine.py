@@ -33,10 +33,10 @@ epochs: int = 2  # epochs of the live check
 import json
 
 import pandas as pd
+from amol.experiments.training import Protocol
 
 from amol.checks import bench
 from amol.experiments import DATASETS
-from amol.experiments.training import Protocol
 from amol.report import footer, show, show_numbers
 
 if sample not in DATASETS:

@@ -1,14 +1,16 @@
-"""Parameters of a notebook: names, types, and one meaning wherever a value comes from."""
+"""One notebook: its parameters with one meaning wherever they come from, its run, its fork."""
 
 import json
+import threading
 
 import pytest
-import yaml
 from conftest import FIRST, write_pair
 
 from amol.errors import NotebookError
-from amol.publishing import fork, notebooks
-from amol.publishing.notebooks import notebook_path, parameters_of, parse_parameters
+from amol.publishing import fork, notebooks, outputs
+from amol.publishing.fork import add_to_contents
+from amol.publishing.notebooks import check_settings, notebook_path, other_kernel, parameters_of
+from amol.publishing.parameters import read_parameters
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,10 @@ def test_parameters_are_read_with_type_default_and_meaning(notebook):
     }
 
 
+def read(notebook, pairs=(), *mappings):
+    return read_parameters(parameters_of(notebook), pairs, mappings)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
@@ -34,72 +40,141 @@ def test_parameters_are_read_with_type_default_and_meaning(notebook):
         ("rate", "1e-3", 0.001),
         ("rate", "2", 2.0),
         ("loud", "true", True),
-        ("loud", "No", False),
         ("title", "5", "5"),
         ("title", "yes", "yes"),
+        ("title", "007", "007"),
+        ("title", "'a: b'", "a: b"),
         ("names", "[x, Wine Red]", ["x", "Wine Red"]),
-        ("names", "[1, 2]", ["1", "2"]),
+        ("names", '["a, b", c]', ["a, b", "c"]),
+        ("names", "[1, 2.0, no]", ["1", "2.0", "no"]),
+        ("names", "x", ["x"]),
         ("anything", "4", 4),
     ],
 )
 def test_a_value_means_the_same_from_the_command_line_and_from_yaml(notebook, name, text, value):
-    read = yaml.load(f"{{{name}: {text}}}", yaml.BaseLoader)
-    for given in ({name: text}, read):
-        found = parse_parameters(notebook, given)[name]
-        assert found == value and type(found) is type(value)
-
-
-def test_a_list_may_be_written_with_commas(notebook):
-    assert parse_parameters(notebook, {"names": "x, Wine Red"}) == {"names": ["x", "Wine Red"]}
-
-
-def test_items_of_a_list_take_the_type_of_the_default(tmp_path):
-    text = (
-        '# %% tags=["parameters"]\nsizes: list = [1, 2]\nempty: list = []\nmixed: dict = {}\n'
-        'words: list[str] = []\nseeds: "int or list" = 5  # number, or a list of seeds\n'
-    )
-    notebook = write_pair(tmp_path, "lists", text)
-    given = {"sizes": "3,4", "empty": "3,0.5,true,x", "mixed": "{a: 1e-3, b: no, c: d}"}
-    given |= {"words": "1,no", "seeds": "[0, 3]"}
-    assert parse_parameters(notebook, {"seeds": ["0", "3"]}) == {"seeds": [0, 3]}
-    assert parse_parameters(notebook, {"seeds": "3"}) == {"seeds": 3}
-    assert parse_parameters(notebook, given) == {
-        "sizes": [3, 4],
-        "empty": [3, 0.5, True, "x"],
-        "mixed": {"a": 0.001, "b": False, "c": "d"},
-        "words": ["1", "no"],
-        "seeds": [0, 3],
-    }
-    with pytest.raises(ValueError, match=r"sizes is '3,x'; wanted: a list"):
-        parse_parameters(notebook, {"sizes": "3,x"})
-    with pytest.raises(ValueError, match="seeds is 'x'; wanted: int or list, such as 5"):
-        parse_parameters(notebook, {"seeds": "x"})
+    for given in (read(notebook, [(name, text)]), read(notebook, (), f"{{{name}: {text}}}")):
+        assert given == {name: value} and type(given[name]) is type(value)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("name", "text", "value"),
     [
-        ({"cout": "1"}, "no parameter 'cout'; did you mean count.*allowed: names, count"),
-        ({"zzz": "1"}, "no parameter 'zzz'; allowed: names"),
-        ({"count": "2.5"}, "count is '2.5'; wanted: int, such as 2"),
-        ({"count": "many"}, "count is 'many'; wanted: int"),
-        ({"rate": "fast"}, "rate is 'fast'; wanted: float"),
-        ({"loud": "2"}, "loud is '2'; wanted: true or false"),
-        ({"count": ["1"]}, "count is .*; wanted: int"),
-        ({"names": {"a": "b"}}, "names is .*; wanted: a list"),
-        ({"title": ["a"]}, "title is .*; wanted: str"),
+        ("names", "x, Wine Red", ["x", "Wine Red"]),
+        ("names", "1,007", ["1", "007"]),
+        ("names", "'a, b', c", ["a, b", "c"]),
+        ("names", "", []),
+        ("title", "a: b # {c}", "a: b # {c}"),
+        ("title", "a,b", "a,b"),
+        ("title", "[x", "[x"),
     ],
 )
-def test_bad_parameters_are_refused_with_what_is_allowed(notebook, given, told):
-    with pytest.raises(ValueError, match=told):
-        parse_parameters(notebook, given)
+def test_the_command_line_needs_no_quotes_within_a_text(notebook, name, text, value):
+    assert read(notebook, [(name, text)]) == {name: value}
+
+
+def test_the_command_line_wins_over_yaml_and_the_last_yaml_over_others(notebook):
+    first, second = "{count: 3, title: a, rate: 1}", "{count: 4, title: b}"
+    given = read(notebook, [("count", "5")], first, second)
+    assert given == {"count": 5, "title": "b", "rate": 1.0}
+
+
+def test_items_of_a_list_are_texts_only_where_texts_are_wanted(tmp_path):
+    text = (
+        '# %% tags=["parameters"]\nsizes: list = [1, 2]\nempty: list = []\nmixed: dict = {}\n'
+        'words: list[str] = []\nseeds: "int or list" = 5  # number, or a list of seeds\n'
+        "third = 1 / 3  # only the notebook knows\n"
+    )
+    notebook = write_pair(tmp_path, "lists", text)
+    given = {"sizes": "3,4", "empty": "3,0.5,true,x", "mixed": "{a: 1e-3, b: no}", "third": "2"}
+    given |= {"words": "1,no", "seeds": "[0, 3]"}
+    assert read(notebook, given.items()) == {
+        "sizes": [3, 4],
+        "empty": [3, 0.5, True, "x"],
+        "mixed": {"a": 0.001, "b": "no"},
+        "words": ["1", "no"],
+        "seeds": [0, 3],
+        "third": 2,
+    }
+    assert read(notebook, [("seeds", "3")]) == {"seeds": 3}
+    with pytest.raises(ValueError, match="seeds is 'x'; wanted: int or list, such as 5"):
+        read(notebook, [("seeds", "x")])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "mapping", "message"),
+    [
+        ([("cout", "1")], "", "no parameter 'cout'; did you mean count.*allowed: names, count"),
+        ([("zzz", "1")], "", "no parameter 'zzz'; allowed: names"),
+        ([], "{cout: 1}", "no parameter 'cout'; did you mean count"),
+        ([("count", "2.5")], "", "count is 2.5; wanted: int, such as 2"),
+        ([("count", "many")], "", "count is 'many'; wanted: int"),
+        ([("rate", "fast")], "", "rate is 'fast'; wanted: float"),
+        ([("loud", "2")], "", "loud is 2; wanted: true or false"),
+        ([("count", "true")], "", "count is True; wanted: int"),
+        ([], "{count: [1]}", r"count is \[1\]; wanted: int"),
+        ([], "{names: {a: b}}", "names is .*; wanted: list"),
+        ([], "{title: [a]}", "title is .*; wanted: str"),
+        ([], "{count: 1, count: 2}", "no YAML: found duplicate key"),
+        ([], "[count]", "no mapping; write {name: value}"),
+        ([], "{count", "is no YAML"),
+    ],
+)
+def test_bad_parameters_are_refused_with_what_is_allowed(notebook, pairs, mapping, message):
+    with pytest.raises(ValueError, match=message):
+        read(notebook, pairs, mapping)
 
 
 def test_a_notebook_without_parameters_takes_none(tmp_path):
     notebook = write_pair(tmp_path, "bare", "# %%\nprint(1)\n")
     assert parameters_of(notebook) == {}
-    with pytest.raises(ValueError, match="bare has no parameter 'a'; allowed: none"):
-        parse_parameters(notebook, {"a": "1"})
+    with pytest.raises(ValueError, match="no parameter 'a'; allowed: none"):
+        read(notebook, [("a", "1")])
+
+
+SETTINGS = """
+# %% tags=["parameters"]
+datasets: list = ["Abalone"]
+methods: list = ["CE", "mine"]
+alpha: list = [0.5, 1]
+seeds: int = 2
+"""
+
+
+def test_settings_are_checked_unless_the_notebook_alone_knows_them(tmp_path):
+    known = parameters_of(write_pair(tmp_path, "page", SETTINGS))
+    given = {"alpha": [-1, 2], "methods": ["mine", "yours"], "seeds": 3}
+    assert check_settings(known, given) == given
+    with pytest.raises(ValueError, match="seeds is 0"):
+        check_settings(known, {"seeds": 0})
+    with pytest.raises(ValueError, match="'Whine'; did you mean Wine Red"):
+        check_settings(known, {"datasets": ["Whine"]})
+
+
+def test_the_kernel_asked_for_is_named_where_another_one_runs(tmp_path):
+    notebook = write_pair(tmp_path, "page", "# %%\n1\n")
+    assert other_kernel(notebook) == ""
+    content = json.loads(notebook.read_text())
+    for spec, expected in (
+        ({"name": "conda-env-foo", "display_name": "foo"}, "conda-env-foo"),
+        ({"name": "python3", "display_name": "Python 3"}, ""),
+    ):
+        content["metadata"]["kernelspec"] = spec
+        notebook.write_text(json.dumps(content))
+        assert other_kernel(notebook) == expected
+    del content["metadata"]["kernelspec"]
+    notebook.write_text(json.dumps(content))
+    assert other_kernel(notebook) == "" and parameters_of(notebook) == {}
+    content["metadata"]["kernelspec"] = {"name": "ir", "language": "R", "display_name": "R"}
+    notebook.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="written for R; only Python is run"):
+        other_kernel(notebook)
+
+
+def test_a_file_that_is_no_notebook_is_refused(tmp_path):
+    for content in ("nonsense", "[]", "{}"):
+        (tmp_path / "page.ipynb").write_text(content)
+        with pytest.raises(ValueError, match=r"page\.ipynb is no notebook"):
+            parameters_of(tmp_path / "page.ipynb")
 
 
 @pytest.mark.parametrize("name", ["01_first", "01_first.ipynb", "01_first.py"])
@@ -135,11 +210,58 @@ def test_a_failing_cell_is_named_and_the_partial_notebook_kept(tmp_path):
     cells = []
     with pytest.raises(NotebookError) as caught:
         notebooks.run_notebook(notebook, output, on_cell=lambda *seen: cells.append(seen[:2]))
-    for told in ("failing, cell [2] `# why`", "NameError: name 'missing'", str(output)):
-        assert told in str(caught.value)
+    for part in ("failing, cell [2] `# why`", "NameError: name 'missing'", str(output)):
+        assert part in str(caught.value)
     assert cells == [(1, 3), (2, 3)]
     kept = output.read_text()
     assert "done" in kept and json.loads(kept)["cells"]
+
+
+@pytest.mark.slow
+def test_a_run_says_what_ran_and_a_dead_kernel_what_it_said_last(tmp_path):
+    dies = "import os, sys\n# %%\nos.write(2, b'out of luck'); os._exit(3)\n"
+    notebook = write_pair(tmp_path, "{page}", f"# %%\n{dies}")
+    content = json.loads(notebook.read_text())
+    content["metadata"]["kernelspec"] = {"name": "conda-env-foo", "display_name": "foo"}
+    notebook.write_text(json.dumps(content))
+    with pytest.raises(NotebookError, match=r"Kernel died.*\n.*out of luck\n  partial run: "):
+        notebooks.run_notebook(notebook, tmp_path / "out.ipynb")
+    ran = json.loads((tmp_path / "out.ipynb").read_text())["metadata"]["kernelspec"]
+    assert ran["name"] == "python3"
+    assert {path.name for path in tmp_path.iterdir()} == {"{page}.ipynb", "{page}.py", "out.ipynb"}
+
+
+def test_no_two_runs_share_a_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "build_dir", lambda: tmp_path)
+    names = []
+    threads = [
+        threading.Thread(target=lambda: names.append(outputs.reserve_output("page")))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(names)) == 8
+    (tmp_path / "runs" / "other_files").mkdir()
+    assert outputs.reserve_output("other")[0].name == "other-2.ipynb"
+
+
+def test_a_finished_run_replaces_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(outputs, "build_dir", lambda: tmp_path)
+    made, results = outputs.reserve_output("page")
+    made.write_text("a run")
+    results.mkdir()
+    (tmp_path / "mine.ipynb").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"mine\.ipynb exists already"):
+        outputs.deliver(made, results, tmp_path / "mine.ipynb")
+    assert made.read_text() == "a run" and (tmp_path / "mine.ipynb").read_text() == "mine"
+    (tmp_path / "yours_files").mkdir()
+    with pytest.raises(FileExistsError, match="yours_files exists already"):
+        outputs.deliver(made, results, tmp_path / "yours.ipynb")
+    assert outputs.deliver(made, results, tmp_path / "new.ipynb") == tmp_path / "new_files"
+    assert (tmp_path / "new.ipynb").read_text() == "a run" and (tmp_path / "new_files").is_dir()
+    assert not made.exists() and not list(tmp_path.glob(".*"))
 
 
 FORKED = """
@@ -160,16 +282,18 @@ rate: float = 0.5  # how fast
 words: list[str] = []  # some
 
 # %%
-show("tab-mine", table)
+table = publish("tab-mine")
 
 # %% [markdown]
-# ```{result} tab-mine
+# ```{glue:figure} fig-mine
+# :name: fig-mine
 # ```
-# ```{result} fig-mine
-# ```
-# :::{figure} drawing.svg
+# ```{glue:figure} fig-mine-too
 # :name: fig-mine-too
-# :::
+# ```
+# ```{result} tab-shown
+# ```
+# <a href="../results/tables/tab-mine.csv" download>CSV</a>
 """
 
 
@@ -189,10 +313,11 @@ def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, 
         assert own in text
     assert "datasets: list = ['Abalone', 'ö my.csv']  # data – sets\nrate: float = 0.5" in text
     assert "words: list[str] = ['a', 'b']  # some" in text
-    for own in ("{result} tab-mine-your-own\n", "{result} fig-mine-your-own\n"):
+    for own in ("{glue:figure} fig-mine-your-own\n", ":name: fig-mine-your-own\n"):
         assert own in text
-    assert "{numref}`fig-mine-too-your-own`" in text and ":name: fig-mine-too-your-own\n" in text
-    assert 'show("tab-mine-your-own", table)' in text and "your_own.ipynb::value" in text
+    assert "{numref}`fig-mine-too-your-own`" in text and "tab-mine-your-own.csv" in text
+    assert "{result} tab-shown-your-own\n" in text
+    assert '"tab-mine-your-own"' in text and "your_own.ipynb::value" in text
     assert "`fig-other`" in text and "other.ipynb::value" in text
     lines = (tmp_path / "_toc.yml").read_text().splitlines()
     assert lines[3] == "  - file: notebooks/your_own" and lines[4].endswith("# last")
@@ -204,3 +329,51 @@ def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, 
     monkeypatch.setattr(fork, "ROOT", tmp_path / "notebooks")
     with pytest.raises(ValueError, match=r"my\.csv lies outside the book"):
         fork.fork_notebook(source, "another", defaults)
+
+
+CONTENTS = """# mine
+format: jb-book
+root: book/index
+parts:
+  - caption: Paper  # of 2026
+    chapters:
+      - file: "notebooks/01"
+        title: 'One: a title that is longer than any line should be, and yet it is one line'  # t
+
+      # more
+      - file: book/rerun
+  - caption: Use it
+"""
+NESTED = "chapters:\n- file: notebooks/a\n  sections:\n  - file: notebooks/b\n- url: x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "added"),
+    [
+        (CONTENTS, 8, "      - file: notebooks/mine"),
+        ("root: a\nchapters:\n- file: notebooks/a   # why\n\n# end\n", 3, "- file: notebooks/mine"),
+        (NESTED, 4, "  - file: notebooks/mine"),
+    ],
+)
+def test_the_contents_gain_one_line_and_lose_nothing(text, line, added):
+    lines = text.splitlines()
+    assert add_to_contents(text, "mine").splitlines() == [*lines[:line], added, *lines[line:]]
+
+
+@pytest.mark.parametrize("contents", ["root: a\n", "root: [a\n", "- file: book/a\n"])
+def test_a_fork_that_has_no_place_leaves_nothing(monkeypatch, tmp_path, contents):
+    for module in (notebooks, fork):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    write_pair(tmp_path / "notebooks", "source", FORKED)
+    (tmp_path / "_toc.yml").write_text(contents)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(ValueError, match=r"_toc\.yml"):
+        fork.fork_notebook("source", "copy")
+    (tmp_path / "_toc.yml").write_text("- file: notebooks/source\n")
+    (tmp_path / "_toc.yml.new").touch()
+    with pytest.raises(FileExistsError, match="another fork is at work"):
+        fork.fork_notebook("source", "copy")
+    (tmp_path / "_toc.yml.new").unlink()
+    (tmp_path / "_toc.yml").write_text(contents)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

@@ -1,12 +1,16 @@
 """The study: settings checked at the edge, nothing trained twice, equal bytes however it runs."""
 
 import sys
+from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from amol.experiments import StudySettings, engine, predictions, run_study, study, workers
+from amol.experiments.runs import plan
+from amol.experiments.settings import _labels
 from amol.losses import LOSSES, register_loss
 
 SMALL = dict(datasets="Wine Red", methods="CE, AMOL", seeds=3, epochs=3)
@@ -41,6 +45,12 @@ def store(tmp_path, monkeypatch):
         ("epochs", 0, "at least 1"),
         ("monitor", "accuracy", "allowed: loss, QWK"),
         ("loss_parameters", {"CE": {"gamma": 1}}, "'gamma'"),
+        ("methods", {"CE", "AMOL"}, "methods is {"),
+        ("seeds", np.array([0.0, 1.0]), "different whole numbers"),
+        ("epochs", np.float64(5), "5.0"),
+        ("restore", 1, "allowed: True, False"),
+        ("target", None, "the name of a column"),
+        ("csv_options", {"separator": ";"}, "'separator'"),
     ],
 )
 def test_a_bad_setting_is_named_with_the_allowed_ones(field, value, says):
@@ -48,6 +58,61 @@ def test_a_bad_setting_is_named_with_the_allowed_ones(field, value, says):
         StudySettings(**{field: value})
     assert field in str(caught.value) and says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+NAMES = ["low", "mid", "high"]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        NAMES,
+        tuple(NAMES),
+        ",".join(NAMES),
+        np.array(NAMES),
+        np.array(NAMES, dtype=object),
+        pd.Index(NAMES),
+        pd.Series(NAMES),
+        pd.Categorical(NAMES, NAMES).categories,
+        (name for name in NAMES),
+        dict.fromkeys(NAMES).keys(),
+    ],
+    ids=lambda order: type(order).__name__,
+)
+def test_settings_take_every_kind_of_the_same_value(tmp_path, order):
+    path = tmp_path / "a, b.csv"
+    pd.DataFrame({"x": range(15), "grade": NAMES * 5}).to_csv(path, index=False)
+    plain = StudySettings(
+        [str(path)],
+        ["CE", "AMOL"],
+        3,
+        0.5,
+        epochs=5,
+        target="grade",
+        order=NAMES,
+        restore=False,
+        loss_parameters={"Focal": {"gamma": 3}},
+    )
+    given = StudySettings(
+        path,
+        np.array(["CE", "AMOL"]),
+        np.arange(3),
+        np.float32(0.5),
+        epochs=np.int64(5),
+        target=np.str_("grade"),
+        order=order,
+        restore=np.bool_(False),
+        loss_parameters={"Focal": {"gamma": np.int64(3)}},
+    )
+    assert [run.key for run in plan(given)] == [run.key for run in plan(plain)]
+    for setting in fields(StudySettings):
+        if setting.name != "own":
+            value, expected = getattr(given, setting.name), getattr(plain, setting.name)
+            assert value == expected and type(value) is type(expected)
+
+
+def test_a_whole_number_is_one_label_in_every_kind():
+    assert _labels((3, 4.0, 5)) == ("3", "4", "5") and _labels("1.0, 007") == ("1.0", "007")
 
 
 def test_settings_give_a_loss_the_parameters_that_it_has():

@@ -1,10 +1,13 @@
-"""What a study is asked to run, checked on construction and before any work."""
+"""Settings of a study, checked on construction and before any work."""
 
 import difflib
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 
+from amol.experiments.csv_dataset import read_csv
 from amol.experiments.datasets import (
     ABALONE_VARIANTS,
     DATASETS,
@@ -16,36 +19,75 @@ from amol.experiments.datasets import (
 from amol.experiments.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
 
+SEEDS = range(2**32)
+SEVERAL = "a number of seeds (at least 1) or a list of different whole numbers from 0 to 2³²−1"
+
+
+def _checked(default, allowed: str, holds: Callable[[object], bool]):
+    """A field with a default, what may stand there in words, and whether a value may."""
+    return field(default=default, metadata={"allowed": allowed, "holds": holds})
+
+
+def _whole(default: int):
+    return _checked(default, "a whole number of at least 1", lambda n: 1 <= n < 2**32)
+
+
+def _one_of(default, choices: tuple):
+    return _checked(default, ", ".join(map(str, choices)), choices.__contains__)
+
 
 @dataclass(frozen=True)
 class StudySettings:
     """What to run. Everything is checked on construction, before any work.
 
+    Values may be of Python's, NumPy's or pandas' kind: a list, an index or an array of names, a
+    path, a NumPy number.
+
     Parameters
     ----------
-    datasets, methods : sequence of str, or one comma-separated str
-        Keys of `datasets.DATASETS` and `amol.losses.LOSSES`. A data set may also be the path of
-        a CSV file; it is read here, once, and goes by the file's name without its ending.
+    datasets : sequence of str, or one comma-separated str
+        Names, or paths of CSV files. A file is read here, once, and goes by its name without
+        ending.
+    methods : sequence of str, or one comma-separated str
+        Names of losses, keys of `amol.losses.LOSSES`.
+    seeds : int or sequence of int
+        How many, n standing for 0 … n−1, or which. A seed sets initial weights and batch order.
+    alpha : float
+        Strength α ≥ 0 of m(k,y), for each loss that has it.
+    sigma : float
+        Width σ > 0 of the Gaussian target, for each loss that has it.
+    split_seed : int
+        Seed of the one 60/20/20 split that all runs of a data set share.
+    split_order : {"test first", "halves"}
+        How that split is drawn: test part first, or validation and test halved.
+    epochs : int
+        Most epochs a run may take.
+    batch_size : int
+        Samples per step.
+    patience : int
+        Epochs without improvement before the stop.
+    hidden : int
+        Units of a hidden layer.
+    layers : int
+        Hidden layers.
+    lr : float
+        Adam's learning rate.
+    monitor : {"loss", "QWK"}
+        Validation quantity that early stopping watches.
+    restore : bool
+        Whether the weights of the best epoch are taken back.
+    weight_decay : float
+        Factor of the weights in Adam's gradient.
+    dropout : float
+        Share of each hidden layer's values that a training step leaves out.
+    loss_parameters : mapping of str to mapping
+        Further parameters by method, such as ``{"OLL-Castagnos": {"power": 2.0}}``.
     target : str
         Label column of the CSV files.
     order : sequence of str, or one comma-separated str
         Their labels from lowest to highest, where these aren't whole numbers without a gap.
-    seeds : int or sequence of int
-        A number n stands for seeds 0 … n−1. A seed sets initial weights and batch order alone.
-    alpha, sigma : float
-        Strength α ≥ 0 of m(k,y) and width σ > 0 of the Gaussian target, given to each loss that
-        has such a parameter.
-    split_seed : int
-        Seed of the one 60/20/20 split that all runs of a data set share.
-    split_order : {"test first", "halves"}
-        How that split is drawn; see `amol.experiments.datasets.split`.
-    epochs, batch_size, patience, hidden, layers : int
-    lr : float
-    monitor : {"loss", "QWK"}
-    restore : bool
-        See `amol.experiments.engine.Protocol`.
-    loss_parameters : mapping of str to mapping
-        Further parameters by method, such as ``{"OLL-Castagnos": {"power": 2.0}}``.
+    csv_options : mapping
+        How the CSV files are read: further arguments of `amol.experiments.csv_dataset.read_csv`.
     own : mapping of str to Dataset
         The CSV files as read, by name; filled in from ``datasets``.
     """
@@ -53,61 +95,44 @@ class StudySettings:
     datasets: tuple[str, ...] = DATASETS
     methods: tuple[str, ...] = PAPER_METHODS
     seeds: tuple[int, ...] | int = 5
-    alpha: float = 1.0
-    sigma: float = 1.0
-    split_seed: int = 42
-    split_order: str = SPLIT_ORDERS[0]
-    epochs: int = Protocol.epochs
-    batch_size: int = Protocol.batch_size
-    patience: int = Protocol.patience
-    hidden: int = Protocol.hidden
-    layers: int = Protocol.layers
-    lr: float = Protocol.lr
-    monitor: str = Protocol.monitor
-    restore: bool = Protocol.restore
-    weight_decay: float = Protocol.weight_decay
-    dropout: float = Protocol.dropout
+    alpha: float = _checked(1.0, "a number of at least 0", lambda x: x >= 0)
+    sigma: float = _checked(1.0, "a number above 0", lambda x: x > 0)
+    split_seed: int = _checked(42, "a whole number from 0 to 2³²−1", SEEDS.__contains__)
+    split_order: str = _one_of(SPLIT_ORDERS[0], SPLIT_ORDERS)
+    epochs: int = _whole(Protocol.epochs)
+    batch_size: int = _whole(Protocol.batch_size)
+    patience: int = _whole(Protocol.patience)
+    hidden: int = _whole(Protocol.hidden)
+    layers: int = _whole(Protocol.layers)
+    lr: float = _checked(Protocol.lr, "a number above 0", lambda x: x > 0)
+    monitor: str = _one_of(Protocol.monitor, MONITORS)
+    restore: bool = _one_of(Protocol.restore, (True, False))
+    weight_decay: float = _checked(
+        Protocol.weight_decay, "a number of at least 0", lambda x: x >= 0
+    )
+    dropout: float = _checked(Protocol.dropout, "a number from 0 to below 1", lambda x: 0 <= x < 1)
     loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
-    target: str = ""
+    target: str = _checked("", "the name of a column", lambda name: True)
     order: tuple[str, ...] = ()
+    csv_options: Mapping[str, object] = field(default_factory=dict)
     own: Mapping[str, Dataset] = field(default_factory=dict, repr=False)
 
     def __post_init__(self):
-        self._read_datasets()
-        object.__setattr__(self, "methods", _names("methods", self.methods, tuple(LOSSES)))
-        object.__setattr__(self, "seeds", _seeds(self.seeds))
-        _number("alpha", self.alpha, 0, "a number of at least 0")
-        for name in ("sigma", "lr"):
-            _number(name, getattr(self, name), 0, "a number above 0", exclusive=True)
-        _number("split_seed", self.split_seed, 0, "a whole number from 0 to 2³²−1", whole=True)
-        for name in ("epochs", "batch_size", "patience", "hidden", "layers"):
-            _number(name, getattr(self, name), 1, "a whole number of at least 1", whole=True)
-        for name, allowed in (("monitor", MONITORS), ("split_order", SPLIT_ORDERS)):
-            if getattr(self, name) not in allowed:
-                value = getattr(self, name)
-                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
-        if not isinstance(self.restore, bool):
-            raise ValueError(f"restore is {self.restore!r}; allowed: True, False")
-        for method, own in self.loss_parameters.items():
+        values = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        for checked in fields(self):
+            if checked.metadata:
+                _refuse_other(checked, values[checked.name])
+        values["methods"] = _names("methods", values["methods"], tuple(LOSSES))
+        values["seeds"] = _seeds(values["seeds"])
+        values["order"] = _labels(values["order"])
+        for method, own in values["loss_parameters"].items():
             _names("loss_parameters", [method], tuple(LOSSES))
             _names(f"loss_parameters of {method}", list(own), own_parameters(method))
-
-    def _read_datasets(self) -> None:
-        """Check the names; read CSV files into ``own``, each path giving way to a name."""
-        if not isinstance(self.target, str):
-            raise ValueError(f"target is {self.target!r}; allowed: the name of a column")
-        order = _labels(self.order)
-        given = _listed("datasets", self.datasets, DATASETS)
-        files = [name for name in given if isinstance(name, str) and is_file(name)]
-        read = {path: load_dataset(path, self.target, order) for path in files}
-        own = {**self.own, **{data.name: data for data in read.values()}}
-        names = [read[name].name if name in files else name for name in given]
-        names = _names("datasets", names, DATASETS, (*ABALONE_VARIANTS, *own))
-        if (self.target or order) and not own:
-            told = f"target is {self.target!r}" if self.target else f"order is {', '.join(order)}"
-            raise ValueError(f"{told}, but datasets names no .csv file: {', '.join(names)}")
-        for name, value in {"order": order, "own": own, "datasets": names}.items():
-            object.__setattr__(self, name, value)
+        if values["csv_options"]:
+            _names("csv_options", list(values["csv_options"]), csv_options())
+        values |= _read_datasets(**{name: values[name] for name in READ})
+        for name, value in values.items():
+            object.__setattr__(self, name, value)  # the class is frozen for all others
 
     def load(self, name: str) -> Dataset:
         """One of the data sets."""
@@ -126,13 +151,56 @@ class StudySettings:
         return {name: value for name, value in shared.items() if name in known} | own
 
 
+READ = ("datasets", "target", "order", "csv_options", "own")  # arguments of `_read_datasets`
+
+
+def _read_datasets(datasets, target, order, csv_options, own) -> dict:
+    """Names of the data sets and the CSV files among them as read, for ``datasets``, ``own``."""
+    given = _listed("datasets", datasets, DATASETS)
+    files = [name for name in given if isinstance(name, str) and is_file(name)]
+    read = {path: load_dataset(path, target, order, **csv_options) for path in files}
+    own = {**own, **{data.name: data for data in read.values()}}
+    names = [read[name].name if name in files else name for name in given]
+    names = _names("datasets", names, DATASETS, (*ABALONE_VARIANTS, *own))
+    for_files = {"target": target, "order": ", ".join(order), "csv_options": csv_options}
+    for name, value in for_files.items():
+        if value and not own:
+            others = ", ".join(names)
+            raise ValueError(f"{name} is {value!r}, but datasets names no .csv file: {others}")
+    return {"datasets": names, "own": own}
+
+
+def _plain(value):
+    """Python's kind of a value: a path's text, the items of an array, index or categorical."""
+    if isinstance(value, os.PathLike):
+        return (os.fspath(value),)  # a comma in it separates nothing
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, str | set | frozenset) or not hasattr(value, "__iter__"):
+        return value  # a set has no order
+    items = (os.fspath(item) if isinstance(item, os.PathLike) else item for item in value)
+    return tuple(item.tolist() if hasattr(item, "tolist") else item for item in items)
+
+
+def _refuse_other(setting, value) -> None:
+    """Refuse a value of another type than the default's, or one that isn't allowed."""
+    kind = type(setting.default)
+    right = type(value) is kind or (kind is float and type(value) is int)
+    if right and isinstance(value, float | int):
+        right = math.isfinite(value) and abs(value) < 2**32
+    if not right or not setting.metadata["holds"](value):
+        allowed = setting.metadata["allowed"]
+        raise ValueError(f"{setting.name} is {value!r}; allowed: {allowed}")
+
+
 def _listed(what: str, value, allowed: tuple[str, ...]) -> tuple:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",")]
-    try:
-        return tuple(value)
-    except TypeError:
-        raise ValueError(f"{what} is {value!r}; expected names of {', '.join(allowed)}") from None
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{what} is {value!r}; expected names of {', '.join(allowed)}")
+    return tuple(value)
 
 
 def _names(what: str, value, allowed: tuple[str, ...], unlisted=()) -> tuple[str, ...]:
@@ -152,30 +220,26 @@ def _names(what: str, value, allowed: tuple[str, ...], unlisted=()) -> tuple[str
 
 
 def _labels(value) -> tuple[str, ...]:
-    labels = value.split(",") if isinstance(value, str) and value else value or ()
-    if not isinstance(labels, list | tuple) or not all(type(i) in (str, int) for i in labels):
+    labels = (value.split(",") if value else ()) if isinstance(value, str) else value
+    right = isinstance(labels, list | tuple)
+    if not right or not all(type(label) in (str, int, float) for label in labels):
         raise ValueError(f"order is {value!r}; allowed: labels from lowest to highest")
-    return tuple(str(label).strip() for label in labels)
+    whole = (int(label) if label in SEEDS else label for label in labels)  # 3.0 is the label 3
+    return tuple(str(label).strip() for label in whole)
 
 
 def _seeds(value) -> tuple[int, ...]:
-    wanted = "a number of seeds (at least 1) or a list of different whole numbers from 0 to 2³²−1"
-    try:
-        seeds = range(value) if isinstance(value, int) else tuple(value)
-        right = all(type(s) is int and 0 <= s < 2**32 for s in seeds)
-    except TypeError:
-        right = False
-    if not right or isinstance(value, bool | str) or not len(seeds) or len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds is {value!r}; allowed: {wanted}")
+    seeds = range(value) if type(value) is int else value
+    right = isinstance(seeds, range | tuple) and all(type(s) is int and s in SEEDS for s in seeds)
+    if not right or not len(seeds) or len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds is {value!r}; allowed: {SEVERAL}")
     return tuple(seeds)
 
 
-def _number(name, value, least, wanted, *, exclusive=False, whole=False):
-    kinds = (int,) if whole else (int, float)
-    right = isinstance(value, kinds) and not isinstance(value, bool)
-    right = right and least <= value < 2**32 and not (exclusive and value == least)
-    if not right:
-        raise ValueError(f"{name} is {value!r}; allowed: {wanted}")
+def csv_options() -> tuple[str, ...]:
+    """Names of the options that a CSV file may be read with."""
+    known = inspect.signature(read_csv).parameters
+    return tuple(name for name in known if name not in ("name", "target", "order"))
 
 
 def own_parameters(method: str) -> tuple[str, ...]:

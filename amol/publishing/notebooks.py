@@ -1,44 +1,33 @@
-"""Run one notebook through papermill, its parameters checked before any work."""
+"""One notebook: found by name, its parameters checked, executed through papermill."""
 
 import ast
 import difflib
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO
 
+import nbformat
 import papermill
-import yaml
 from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
+from papermill.translators import PythonTranslator
 
 from amol.errors import NotebookError
 from amol.paths import ROOT, build_dir
 
-WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-JUDGED = {
-    "datasets",
-    "target",
-    "order",
-    "methods",
-    "seeds",
-    "alpha",
-    "sigma",
-    "split_seed",
-    "epochs",
-}
 SAVED_EVERY = timedelta(seconds=1)
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 ENVIRONMENT = {
+    "JUPYTER_PREFER_ENV_PATH": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "OMP_NUM_THREADS": "1",  # equal bits; pages side by side don't stall each other
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the debugger in each of them warns
 }
-KINDS = {"bool": bool, "int": int, "float": float, "str": str}
 
 
 def notebook_path(name: str | Path) -> Path:
@@ -59,101 +48,56 @@ def notebook_path(name: str | Path) -> Path:
     raise FileNotFoundError(f"no notebook {str(name)!r}; there are: {', '.join(near)}")
 
 
-def _scalar(text: str, kind: type):
-    """A value of the given kind from its text; of the most telling kind where that is None."""
-    if kind is bool:
-        if str(text).lower() not in WORDS:
-            raise ValueError("true or false")
-        return WORDS[str(text).lower()]
-    if kind in (int, float, str):
-        return kind(text)
-    for guess in (int, float, bool):
-        try:
-            return _scalar(text, guess)
-        except ValueError:
-            continue
-    return text
-
-
-def _convert(value, kind: str, default):
-    """A parameter's value from text, or from lists and mappings of texts."""
-    if kind == "int or list":
-        several = not isinstance(value, str) or value.strip().startswith("[")
-        kind, default = ("list", [0]) if several else ("int", default)
-    if kind.startswith("list"):
-        kinds = {type(item) for item in default or ()}
-        item_kind = kinds.pop() if len(kinds) == 1 else KINDS.get(kind[5:-1])
-        if isinstance(value, str):
-            is_yaml = value.strip().startswith("[")
-            value = yaml.load(value, yaml.BaseLoader) if is_yaml else value.split(",")
-        if not isinstance(value, list):
-            raise ValueError(value)
-        return [_scalar(item.strip(), item_kind) for item in value]
-    if kind == "dict":
-        if isinstance(value, str):
-            value = yaml.load(value, yaml.BaseLoader)
-        return {key: _scalar(item, None) for key, item in value.items()}
-    if not isinstance(value, str):
-        raise ValueError(value)
-    return _scalar(value, KINDS.get(kind))
+def _read(notebook: Path) -> nbformat.NotebookNode:
+    try:
+        return nbformat.read(notebook, as_version=4)
+    except (ValueError, AttributeError, nbformat.ValidationError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{notebook.name} is no notebook: {reason}") from None
 
 
 def parameters_of(notebook: Path) -> dict[str, dict]:
     """Parameters by name, each with ``type``, ``default`` (a value) and ``help``."""
     found = {}
-    for name, known in papermill.inspect_notebook(notebook).items():
-        default = ast.literal_eval(known["default"])
-        kind = known["inferred_type_name"].replace("None", type(default).__name__)
-        found[name] = {"type": kind, "default": default, "help": known["help"]}
+    cells = [c for c in _read(notebook).cells if "parameters" in c.metadata.get("tags", [])]
+    for known in PythonTranslator.inspect(cells[0]) if cells else ():
+        try:
+            default = ast.literal_eval(known.default)
+            kind = known.inferred_type_name.replace("None", type(default).__name__)
+        except ValueError:  # an expression: only the notebook knows its value
+            default, kind = known.default, "expression"
+        found[known.name] = {"type": kind, "default": default, "help": known.help}
     return found
 
 
-def parse_parameters(notebook: Path, given: Mapping[str, object]) -> dict:
-    """Check names and types of what was asked for against the notebook's parameters cell.
-
-    Parameters
-    ----------
-    notebook : Path
-    given : mapping of str to str, list or dict
-        Values as text, from the command line or from YAML read without types, so that a value
-        means the same wherever it comes from.
+def other_kernel(notebook: Path) -> str:
+    """Name of the kernel that the notebook asks for, where it isn't the one that runs it.
 
     Raises
     ------
     ValueError
-        Names the parameter, the value and what is allowed.
+        For a notebook of another language.
     """
-    known = parameters_of(notebook)
-    values = {}
-    for name, value in given.items():
-        if name not in known:
-            near = difflib.get_close_matches(name, known)
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
-            allowed = ", ".join(known) or "none"
-            raise ValueError(f"{notebook.stem} has no parameter {name!r}; {hint}allowed: {allowed}")
-        kind, default = known[name]["type"], known[name]["default"]
-        try:
-            values[name] = _convert(value, kind, default)
-        except (ValueError, AttributeError, TypeError, yaml.YAMLError):
-            wanted = "true or false" if kind == "bool" else kind
-            wanted = "a list: a,b or [a, b]" if kind.startswith("list") else wanted
-            raise ValueError(
-                f"parameter {name} is {value!r}; wanted: {wanted}, such as {default!r}"
-            ) from None
-    return values
+    asked = _read(notebook).metadata.get("kernelspec", KERNEL)
+    language = asked.get("language", "python")
+    if language.lower() != "python":
+        raise ValueError(f"{notebook.name} is written for {language}; only Python is run")
+    return "" if asked.get("name") == KERNEL["name"] else asked.get("name", "")
 
 
-def judge(notebook: Path, given: dict) -> dict:
-    """Check values against the study's settings, and say where a CSV file is.
+def check_settings(parameters: Mapping[str, Mapping], given: Mapping) -> dict:
+    """Check values by the study's settings, and make the paths of data files absolute.
 
-    What the notebook itself registers, such as a loss, is left to the notebook.
+    Checked are the parameters that are settings of a study, by name and default. A loss that the
+    package doesn't know may be one that the notebook registers, so that is left to the notebook.
 
     Parameters
     ----------
-    notebook : Path
-    given : dict
-        From `parse_parameters`. A path in ``datasets`` starts at the working directory, which is
-        not the notebook's; it is made absolute.
+    parameters : mapping of str to mapping
+        From `parameters_of`.
+    given : mapping
+        From `amol.publishing.parameters.read_parameters`. A path in ``datasets`` starts at the
+        working directory, which isn't the notebook's.
 
     Returns
     -------
@@ -164,28 +108,27 @@ def judge(notebook: Path, given: dict) -> dict:
     ------
     ValueError, FileNotFoundError
     """
-    if not JUDGED.intersection(given):
-        return given
-    from amol.experiments.settings import StudySettings
-    from amol.losses import LOSSES, PAPER_METHODS  # which take PyTorch's seconds to load
+    from amol.experiments import StudySettings  # which takes PyTorch's seconds to load
+    from amol.losses import LOSSES
+    from amol.paper.open_choices import register_readings
 
-    known = {name: parameter["default"] for name, parameter in parameters_of(notebook).items()}
-    told = {name: value for name, value in {**known, **given}.items() if name in JUDGED}
-    if "methods" in told:
-        code = notebook.read_text(encoding="utf-8")
-        if "amol.paper.open_choices" in code:
-            from amol.paper.open_choices import register_readings
+    register_readings()
 
-            register_readings()
-        own = [name for name in told["methods"] if "register_loss" in code or name in code]
-        judged = [name for name in told["methods"] if name in LOSSES or name not in own]
-        told["methods"] = judged or PAPER_METHODS
-    StudySettings(**told)
-    if "datasets" not in given:
-        return given
-    here = [str(Path(name).absolute()) if Path(name).is_file() else name
-            for name in given["datasets"]]  # fmt: skip
-    return {**given, "datasets": here}
+    def same_kind(name: str) -> bool:  # a page may call something else `alpha`, such as a list
+        ours, theirs = getattr(StudySettings, name, None), parameters[name]["default"]
+        return ours is not None and isinstance(ours, tuple) == isinstance(theirs, list)
+
+    values = {name: given.get(name, known["default"]) for name, known in parameters.items()}
+    settings = {name: value for name, value in values.items() if same_kind(name)}
+    if any(method not in LOSSES for method in settings.get("methods", ())):
+        del settings["methods"]
+    if settings.keys() & given.keys():
+        StudySettings(**settings)
+    if not isinstance(given.get("datasets"), list):
+        return dict(given)
+    datasets = [str(Path(name).absolute()) if Path(name).is_file() else name
+                for name in given["datasets"]]  # fmt: skip
+    return {**given, "datasets": datasets}
 
 
 class _ReportingEngine(NBClientEngine):
@@ -210,6 +153,7 @@ class _ReportingEngine(NBClientEngine):
         if on_cell:
             nb_man.cell_complete = cell_complete
         nb_man.save = save_when_due
+        nb_man.nb.metadata["kernelspec"] = KERNEL  # what runs, whatever the source asked for
         try:
             return super().execute_managed_notebook(nb_man, kernel_name, **kwargs)
         finally:
@@ -217,14 +161,14 @@ class _ReportingEngine(NBClientEngine):
 
 
 papermill_engines.register("amol", _ReportingEngine)
-logging.getLogger("papermill").setLevel(logging.CRITICAL)  # errors are told in our own words
+logging.getLogger("papermill").setLevel(logging.CRITICAL)  # `NotebookError` says it
 
 
 @contextmanager
-def _environment(**variables: str):
-    """Hold the environment variables that kernels start with."""
+def _environment(**further: str) -> Iterator[None]:
+    """Environment variables that a kernel starts with."""
     before = dict(os.environ)
-    os.environ.update(ENVIRONMENT, **variables)
+    os.environ.update(ENVIRONMENT, **further)
     try:
         yield
     finally:
@@ -232,8 +176,8 @@ def _environment(**variables: str):
         os.environ.update(before)
 
 
-def _manager(log: BinaryIO) -> type[AsyncKernelManager]:
-    """A class of kernel managers whose kernels write to ``log``, not among our own errors."""
+def _kernel_manager(log) -> type:
+    """Jupyter's kernel manager, with a file for what the kernel's process writes to stderr."""
 
     class Manager(AsyncKernelManager):
         async def start_kernel(self, **options):
@@ -252,11 +196,13 @@ def run_notebook(
 ) -> None:
     """Execute a notebook into ``output``, which keeps what was done when a cell fails.
 
+    It runs on the Python of this process, whichever kernel its metadata name.
+
     Parameters
     ----------
     source, output : Path
     parameters : mapping, optional
-        Checked values (`parse_parameters`).
+        Checked values (`amol.publishing.parameters.read_parameters`, `check_settings`).
     results : Path, optional
         Where the notebook writes its tables and figures.
     on_cell : callable, optional
@@ -273,32 +219,33 @@ def run_notebook(
     output.parent.mkdir(parents=True, exist_ok=True)
     profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
     profile.mkdir(parents=True, exist_ok=True)
-    variables = {"JUPYTER_PREFER_ENV_PATH": "1", "IPYTHONDIR": str(profile)}
+    variables = {"IPYTHONDIR": str(profile)}
     variables |= {"AMOL_RESULTS": str(results.resolve())} if results else {}
-    log = tempfile.NamedTemporaryFile(dir=build_dir(), suffix=".log", delete=False)  # noqa: SIM115
-    try:
-        with _environment(**variables), log:
+    # papermill fills braces in paths with parameters; doubled they are themselves
+    paths = [str(path).replace("{", "{{").replace("}", "}}") for path in (source, output)]
+    with tempfile.TemporaryFile() as log, _environment(**variables):
+        try:
             papermill.execute_notebook(
-                source,
-                output,
+                *paths,
                 parameters=dict(parameters or {}),
                 engine_name="amol",
-                kernel_name="python3",
+                kernel_name=KERNEL["name"],
+                language=KERNEL["language"],
                 progress_bar=False,
                 extra_arguments=["--log-level=CRITICAL", "--HistoryManager.enabled=False"],
                 on_cell=on_cell,
-                kernel_manager_class=_manager(log),
+                kernel_manager_class=_kernel_manager(log),
                 cwd=cwd,
             )
-    except PapermillExecutionError as error:
-        line = next((line for line in error.source.splitlines() if line.strip()), "")
-        raise NotebookError(
-            f"{source.stem}, cell [{error.exec_count}] `{line.strip()}`\n"
-            f"  {error.ename}: {error.evalue}\n  partial run: {output}"
-        ) from None
-    except RuntimeError as error:  # a kernel that doesn't start or dies
-        told = Path(log.name).read_text(errors="replace").strip().splitlines()
-        last = f"\n  {told[-1]}" if told else ""
-        raise NotebookError(f"{source.stem}: {error}{last}\n  partial run: {output}") from None
-    finally:
-        Path(log.name).unlink()
+        except PapermillExecutionError as error:
+            line = next((line for line in error.source.splitlines() if line.strip()), "")
+            raise NotebookError(
+                f"{source.stem}, cell [{error.exec_count}] `{line.strip()}`\n"
+                f"  {error.ename}: {error.evalue}\n  partial run: {output}"
+            ) from None
+        except RuntimeError as error:  # a kernel that doesn't start or dies
+            log.seek(0)
+            lines = log.read().decode(errors="replace").strip().splitlines()
+            last = f"\n  {lines[-1]}" if lines else ""
+            message = f"{source.stem}: {error}{last}\n  partial run: {output}"
+            raise NotebookError(message) from None
