@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from amol.experiments import engine
-from amol.experiments.datasets import Dataset, load_dataset, split, standardize
+from amol.experiments.dataset import Dataset, network_features, split
+from amol.experiments.datasets import load_dataset
 from amol.experiments.fingerprint import Unsure, fingerprint
 from amol.experiments.settings import StudySettings
 from amol.host import processor
@@ -31,9 +32,9 @@ class Prepared:
 
 
 @cache
-def _prepare(data: Dataset, split_seed: int, split_order: str) -> Prepared:
-    train, validation, test = split(data.y, split_seed, split_order)
-    X = standardize(data.X, train).astype(np.float32)
+def _prepare(data: Dataset, standardize_on: str, *how) -> Prepared:
+    train, validation, test = split(data.y, *how)
+    X = network_features(data, train if standardize_on == "training" else np.arange(len(data.y)))
     arrays = engine.Arrays(
         X[train], data.y[train], X[validation], data.y[validation], X[test], data.num_classes
     )
@@ -47,7 +48,8 @@ def _prepare(data: Dataset, split_seed: int, split_order: str) -> Prepared:
 def prepare(settings: StudySettings, dataset: str) -> Prepared:
     """One of the settings' data sets, split and standardized as they say."""
     data = settings.own.get(dataset) or named_dataset(dataset)
-    return _prepare(data, settings.split_seed, settings.split_order)
+    how = (settings.split_seed, settings.split_order, settings.fractions, settings.stratify)
+    return _prepare(data, settings.standardize_on, *how)
 
 
 def make_loss(settings: StudySettings, method: str, arrays: engine.Arrays) -> OrdinalLoss:

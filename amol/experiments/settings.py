@@ -8,14 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
 from amol.experiments.csv_dataset import read_csv
-from amol.experiments.datasets import (
-    ABALONE_VARIANTS,
-    DATASETS,
-    SPLIT_ORDERS,
-    Dataset,
-    is_file,
-    load_dataset,
-)
+from amol.experiments.dataset import FRACTIONS, SPLIT_ORDERS, Dataset
+from amol.experiments.datasets import ABALONE_VARIANTS, DATASETS, is_file, load_dataset
 from amol.experiments.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
 
@@ -34,6 +28,11 @@ def _whole(default: int):
 
 def _one_of(default, choices: tuple):
     return _checked(default, ", ".join(map(str, choices)), choices.__contains__)
+
+
+def _are_shares(values: tuple) -> bool:
+    right = len(values) == 3 and all(type(share) is float and share > 0 for share in values)
+    return right and abs(sum(values) - 1) < 1e-9
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,12 @@ class StudySettings:
         Seed of the one 60/20/20 split that all runs of a data set share.
     split_order : {"test first", "halves"}
         How that split is drawn: test part first, or validation and test halved.
+    fractions : tuple of float
+        Shares of training, validation and test part.
+    stratify : bool
+        Whether each part holds every class in proportion.
+    standardize_on : {"training", "all"}
+        Rows whose mean and standard deviation scale the features.
     epochs : int
         Most epochs a run may take.
     batch_size : int
@@ -99,6 +104,9 @@ class StudySettings:
     sigma: float = _checked(1.0, "a number above 0", lambda x: x > 0)
     split_seed: int = _checked(42, "a whole number from 0 to 2³²−1", SEEDS.__contains__)
     split_order: str = _one_of(SPLIT_ORDERS[0], SPLIT_ORDERS)
+    fractions: tuple[float, ...] = _checked(FRACTIONS, "three shares whose sum is 1", _are_shares)
+    stratify: bool = _one_of(True, (True, False))
+    standardize_on: str = _one_of("training", ("training", "all"))
     epochs: int = _whole(Protocol.epochs)
     batch_size: int = _whole(Protocol.batch_size)
     patience: int = _whole(Protocol.patience)
@@ -107,10 +115,8 @@ class StudySettings:
     lr: float = _checked(Protocol.lr, "a number above 0", lambda x: x > 0)
     monitor: str = _one_of(Protocol.monitor, MONITORS)
     restore: bool = _one_of(Protocol.restore, (True, False))
-    weight_decay: float = _checked(
-        Protocol.weight_decay, "a number of at least 0", lambda x: x >= 0
-    )
-    dropout: float = _checked(Protocol.dropout, "a number from 0 to below 1", lambda x: 0 <= x < 1)
+    weight_decay: float = _checked(Protocol.weight_decay, "at least 0", lambda x: x >= 0)
+    dropout: float = _checked(Protocol.dropout, "from 0 to below 1", lambda x: 0 <= x < 1)
     loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
     target: str = _checked("", "the name of a column", lambda name: True)
     order: tuple[str, ...] = ()
