@@ -35,7 +35,8 @@ def repository(folder: Path) -> tuple[str, str]:
     """Web address and branch of the repository, both empty where unknown.
 
     From AMOL_REPOSITORY_URL, else from the continuous integration's variables, else from the
-    remote ``origin``. Credentials in an address are dropped; a detached head has its hash for a branch.
+    remote ``origin``. Credentials in an address are dropped; the branch of a detached head is its
+    hash.
     """
     address = os.environ.get("AMOL_REPOSITORY_URL", "")
     if not address and (owned := os.environ.get("GITHUB_REPOSITORY")):

@@ -114,7 +114,7 @@ def rerun_note(notebook: Path) -> dict | None:
         ":class-container: rerun",
         "",
         f"Any parameter can be changed, for example `amol run {notebook.stem} -p {name} "
-        f"{shlex.quote(value)}`; {{doc}}`/book/rerun` tells how.",
+        f"{shlex.quote(value)}`; {{doc}}`/book/rerun` says how.",
         "",
         "| parameter | type | default | meaning |",
         "|:--|:--|:--|:--|",
