@@ -108,8 +108,7 @@ def check_settings(parameters: Mapping[str, Mapping], given: Mapping) -> dict:
     ------
     ValueError, FileNotFoundError
     """
-    import amol.paper.open_choices  # noqa: F401  (registers further losses; takes seconds)
-    from amol.experiments.settings import StudySettings
+    from amol.experiments.settings import StudySettings  # takes PyTorch's seconds to load
     from amol.losses import LOSSES
 
     def same_kind(name: str) -> bool:  # a page may call something else `alpha`, such as a list
