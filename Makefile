@@ -4,7 +4,9 @@
 # make test-slow  run those: whole builds, forks, faults
 # make test-book  look at the built book in a browser
 # make bench      time the training engine against usual loops
-# make lint       check style
+# make lab        edit the notebooks in JupyterLab
+# make strip      take outputs out of the notebooks and bring each pair in step
+# make lint       check style, and that notebooks carry no outputs
 # make lock       pin the versions that .venv holds
 # make clean      delete everything made, but .venv
 
@@ -15,7 +17,7 @@ INSTALLED := .venv/installed
 TESTS := OMP_NUM_THREADS=1 $(BIN) -m pytest --numprocesses 2 --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: book pdf test test-slow test-book bench lint lock linkcheck clean
+.PHONY: book pdf test test-slow test-book bench lab strip lint lock linkcheck clean
 
 book: $(INSTALLED)
 	$(BIN) -m amol build
@@ -35,7 +37,15 @@ test-book: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN) -m amol bench
 
+lab: $(INSTALLED)
+	$(BIN) -m jupyterlab notebooks
+
+strip: $(INSTALLED)
+	$(BIN) -m nbconvert --clear-output --inplace notebooks/*.ipynb
+	$(BIN) -m jupytext --sync notebooks/*.ipynb
+
 lint: $(INSTALLED)
+	@! grep -l '"output_type"' notebooks/*.ipynb || { echo "outputs in these: make strip" >&2; exit 1; }
 	$(BIN) -m ruff check .
 	$(BIN) -m ruff format --check .
 	$(BIN) -c 'from importlinter.cli import lint_imports; raise SystemExit(lint_imports())'

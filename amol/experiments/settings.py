@@ -230,7 +230,7 @@ def _labels(value) -> tuple[str, ...]:
     right = isinstance(labels, list | tuple)
     if not right or not all(type(label) in (str, int, float) for label in labels):
         raise ValueError(f"order is {value!r}; allowed: labels from lowest to highest")
-    whole = (int(label) if label in SEEDS else label for label in labels)  # 3.0 is the label 3
+    whole = [int(i) if type(i) is float and i.is_integer() else i for i in labels]  # 3.0 is 3
     return tuple(str(label).strip() for label in whole)
 
 

@@ -110,9 +110,6 @@ def check_settings(parameters: Mapping[str, Mapping], given: Mapping) -> dict:
     """
     from amol.experiments import StudySettings  # which takes PyTorch's seconds to load
     from amol.losses import LOSSES
-    from amol.paper.open_choices import register_readings
-
-    register_readings()
 
     def same_kind(name: str) -> bool:  # a page may call something else `alpha`, such as a list
         ours, theirs = getattr(StudySettings, name, None), parameters[name]["default"]
@@ -239,13 +236,11 @@ def run_notebook(
             )
         except PapermillExecutionError as error:
             line = next((line for line in error.source.splitlines() if line.strip()), "")
-            raise NotebookError(
-                f"{source.stem}, cell [{error.exec_count}] `{line.strip()}`\n"
-                f"  {error.ename}: {error.evalue}\n  partial run: {output}"
-            ) from None
+            where = f"{source.stem}, cell [{error.exec_count}] `{line.strip()}`"
+            reason = f"{where}\n  {error.ename}: {error.evalue}"
+            raise NotebookError(f"{reason}\n  partial run: {output}") from None
         except RuntimeError as error:  # a kernel that doesn't start or dies
             log.seek(0)
-            lines = log.read().decode(errors="replace").strip().splitlines()
-            last = f"\n  {lines[-1]}" if lines else ""
-            message = f"{source.stem}: {error}{last}\n  partial run: {output}"
-            raise NotebookError(message) from None
+            last = "".join(log.read().decode(errors="replace").strip().splitlines()[-1:])
+            reason = f"{source.stem}: {error}" + (f"\n  {last}" if last else "")
+            raise NotebookError(f"{reason}\n  partial run: {output}") from None
