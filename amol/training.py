@@ -149,9 +149,8 @@ def _by_autograd(loss: OrdinalLoss, logits: Tensor, y: Tensor, share: Tensor) ->
 
 
 def _kind(loss: OrdinalLoss) -> OrdinalLoss | Callable:
-    """The function that gives the loss's gradient, or the loss itself where autograd has to."""
-    by_hand = loss.by_hand() if loss.weight is None else None
-    return loss if by_hand is None else by_hand[0]
+    """The loss itself: autograd takes its gradient."""
+    return loss
 
 
 @torch.inference_mode(False)
