@@ -1,7 +1,11 @@
 """What a training loop relies on: reductions, weights, dtypes, errors, compilation, registry."""
 
 import copy
+import doctest
+import functools
+import importlib
 import pickle
+import pkgutil
 import re
 import subprocess
 import sys
@@ -13,10 +17,15 @@ import torch
 import torch.nn.functional as F
 from conftest import ROOT
 
-from amol.checks.loss_grid import FORMULAS
+from amol import losses, metrics
 from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss, register_loss
 
-ALL = tuple(FORMULAS)  # the package's own, whatever else a test registers
+ALL = tuple(LOSSES)
+LIBRARY = [
+    "amol.losses",
+    *(f"amol.losses.{module.name}" for module in pkgutil.iter_modules(losses.__path__)),
+    "amol.metrics",
+]
 WEIGHT = torch.tensor([0.5, 2.0, 1.0, 0.0, 3.0])
 CORN_TASKS = torch.tensor([1, 2, 3, 4, 4])  # tasks that a label of 0 … 4 enters
 
@@ -101,37 +110,6 @@ def test_a_slice_of_a_stack_has_the_same_bits(name):
             assert torch.equal(torch.autograd.grad(one.sum(), alone)[0], gradient[i])
 
 
-BY_HAND = [name for name in ALL if make(name).by_hand() is not None]
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-@pytest.mark.parametrize("num_classes", [2, 6, 7])
-def test_a_gradient_by_hand_is_that_of_autograd(name, num_classes):
-    loss = make(name, num_classes)
-    z, y = batch(loss, (40,), scale=5)
-    function, tables = loss.by_hand()
-    found = function(z.T.contiguous(), *(table[y].T.contiguous() for table in tables)).T
-    z.requires_grad_()
-    (expected,) = torch.autograd.grad(loss.values(z, y).sum(), z)
-    torch.testing.assert_close(found, expected, atol=2e-6, rtol=2e-5)
-
-
-def test_the_papers_methods_have_gradients_by_hand():
-    assert set(PAPER_METHODS) | {"KL", "CE-masked"} == set(BY_HAND)
-
-
-def test_other_values_take_the_inherited_gradient_by_hand_away():
-    class Twice(LOSSES["AMOL"]):
-        def values(self, logits, target):
-            return 2 * super().values(logits, target)
-
-    class Renamed(LOSSES["AMOL"]):
-        pass
-
-    assert Twice(num_classes=5).by_hand() is None
-    assert Renamed(num_classes=5).by_hand() is not None
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_logits_that_lie_class_by_class_give_the_same_loss(name):
     loss = make(name, 7, weight=torch.linspace(1, 2, 7))
@@ -146,9 +124,9 @@ def test_logits_that_lie_class_by_class_give_the_same_loss(name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_blocks_of_a_large_batch_change_no_bits(name):
+def test_part_of_a_large_batch_has_the_same_bits(name):
     loss = make(name, 101, reduction="none")
-    z, y = batch(loss, (1500,))  # three blocks
+    z, y = batch(loss, (1500,))
     assert torch.equal(loss(z, y)[700:], loss(z[700:], y[700:]))
 
 
@@ -219,17 +197,36 @@ def test_repr_tells_the_parameters():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_compiles_as_one_graph(name):
-    by_hand = name in ("AMOL", "CDW-CE", "SLACE")  # these have their backward pass traced too
+def test_compiles_as_one_graph_with_its_gradient(name):
     loss = make(name, weight=WEIGHT)
     z, y = batch(loss)
     z.requires_grad_()
     torch.compiler.reset()
-    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager" if by_hand else "eager")
-    ours, value = compiled(z, y), loss(z, y)
+    ours, value = torch.compile(loss, fullgraph=True, backend="aot_eager")(z, y), loss(z, y)
     torch.testing.assert_close(ours, value)
     (gradient,) = torch.autograd.grad(ours, z)
     torch.testing.assert_close(gradient, torch.autograd.grad(value, z)[0])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_torch_func_differentiates_sample_by_sample(name):
+    loss, mean = make(name, weight=WEIGHT, reduction="sum"), make(name, weight=WEIGHT)
+    z, y = batch(loss, (6,), torch.float64)
+    leaf = z.clone().requires_grad_()
+    (expected,) = torch.autograd.grad(loss(leaf, y), leaf)
+    torch.testing.assert_close(torch.func.grad(loss)(z, y), expected)
+    torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(z, y), expected)
+    torch.testing.assert_close(torch.func.vmap(mean)(z[None], y[None])[0], mean(z, y))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_second_derivatives(name):
+    loss = make(name, weight=WEIGHT, reduction="sum")
+    z, y = batch(loss, (4,), torch.float64, scale=2)
+    assert torch.autograd.gradgradcheck(lambda v: loss(v, y), z.clone().requires_grad_())
+    far = (1e4 * z.sign()).float()
+    assert torch.func.hessian(loss)(z, y).isfinite().all()
+    assert torch.func.hessian(loss)(far, y).isfinite().all()
 
 
 BAD_INPUT = [
@@ -277,11 +274,30 @@ def test_a_single_sample_needs_no_batch(name):
     assert loss.probabilities(z).shape == (5,) and loss.predict(z).shape == ()
 
 
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32])
+INTEGERS = [getattr(torch, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
 def test_any_integer_type_is_a_label(dtype):
-    loss = make("AMOL")
+    loss = make("AMOL", ignore_index=2)
     z, y = batch(loss)
     assert loss(z, y.to(dtype)) == loss(z, y)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_no_label_wraps_around_to_the_ignored_one(dtype):
+    # −100 is 156 in uint8, 65436 in uint16; in unsigned types nothing equals it
+    plain, y = make("CE", 200, reduction="none"), torch.tensor([127, 100, 28])
+    z = torch.randn(3, 200, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(plain(z, y.to(dtype)), F.cross_entropy(z, y, reduction="none"))
+    if dtype == torch.uint8:
+        assert plain(z[:1], torch.tensor([156], dtype=dtype)) > 0
+    if dtype == torch.uint64:
+        wrapped = torch.tensor([0, -100, 2]).to(dtype)
+        with pytest.raises(ValueError, match=r"target\[1\] is 18446744073709551516, labels"):
+            plain(z, wrapped)
+    ignored = make("CE", 200, reduction="none", ignore_index=np.int64(100))
+    assert ignored(z, y.to(dtype)).tolist()[1] == 0
 
 
 @pytest.mark.parametrize(
@@ -289,6 +305,7 @@ def test_any_integer_type_is_a_label(dtype):
     [
         ("CE", {"num_classes": 1}, ValueError, "num_classes is at least 2, got 1"),
         ("CE", {"num_classes": 3.0}, TypeError, "num_classes is an int, got 3.0"),
+        ("CE", {"ignore_index": None}, TypeError, "ignore_index is an int, got None"),
         ("CE", {"reduction": "avg"}, ValueError, "one of mean, sum, none, got 'avg'"),
         ("CE", {"weight": [1.0] * 4}, ValueError, r"weight has shape \(5,\), got \(4,\)"),
         ("CE", {"weight": [1.0, -1, 1, 1, 1]}, ValueError, "weight is finite, not negative"),
@@ -367,8 +384,114 @@ def test_a_function_becomes_a_method():
         assert loss(torch.zeros(3, 2).T, torch.tensor([0, 1])).item() == pytest.approx(7 / 9)
     finally:
         LOSSES.pop("absolute", None)
+
+
+@pytest.fixture
+def registered():
+    """Names registered by a test, taken back after it."""
+    before = dict(LOSSES)
+    yield LOSSES
+    LOSSES.clear()
+    LOSSES.update(before)
+
+
+def test_a_subclass_becomes_a_method(registered):
+    @register_loss("twice")
+    class Twice(LOSSES["AMOL"]):
+        def values(self, logits, target):
+            return 2 * super().values(logits, target)
+
+    z, y = batch(make("AMOL"))
+    assert registered["twice"] is Twice and make("twice")(z, y) == 2 * make("AMOL")(z, y)
+
+
+def test_names_of_the_package_are_kept(registered):
+    def cheap(logits, target, num_classes):
+        return logits.sum(-1)
+
     with pytest.raises(ValueError, match="'AMOL' comes with the package"):
-        register_loss("AMOL")
+        register_loss("AMOL")(cheap)
+    with pytest.raises(TypeError, match="takes a name first"):
+        register_loss(cheap)
+    register_loss("mine")(cheap)
+    register_loss("mine")(cheap)  # a cell executed again
+
+
+class Mean(torch.nn.Module):
+    def forward(self, logits, target, num_classes):
+        return F.cross_entropy(logits, target, reduction="none")
+
+
+@pytest.mark.parametrize(
+    ("loss", "kind"),
+    [
+        (lambda logits, target, num_classes: logits.sum(-1), "lambda"),
+        (functools.partial(F.cross_entropy, reduction="none"), "partial"),
+        (Mean(), "Mean"),
+        (torch.nn.CrossEntropyLoss, "type"),
+        ("cross_entropy", "str"),
+    ],
+)
+def test_what_is_no_function_is_named(loss, kind, registered):
+    with pytest.raises(TypeError, match=f"a function written with def, got a {kind}"):
+        register_loss("mine")(loss)
+    assert "mine" not in registered
+
+
+def mean_of_batch(logits, target, num_classes):
+    return F.cross_entropy(logits, target)
+
+
+def value_per_logit(logits, target, num_classes):
+    return logits.exp()
+
+
+def detached(logits, target, num_classes):
+    return F.cross_entropy(logits.detach(), target, reduction="none")
+
+
+def of_labels(logits, target, num_classes):
+    return (logits.argmax(-1) - target).abs().double()
+
+
+def in_numpy(logits, target, num_classes):
+    return np.abs(logits.detach().numpy()).sum(-1)
+
+
+def two_arguments(logits, target):
+    return F.cross_entropy(logits, target, reduction="none")
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (
+            mean_of_batch,
+            ValueError,
+            "one value for the whole batch, .* return one value per sample",
+        ),
+        (value_per_logit, ValueError, r"shape \(10, 5\) for .*; return one value per sample, "),
+        (detached, ValueError, "detached can't be differentiated: no gradient comes back"),
+        (of_labels, ValueError, "can't be differentiated"),
+        (in_numpy, ValueError, "returned a ndarray for .*; return one value per sample, a tensor"),
+        (two_arguments, TypeError, r"two_arguments takes \(logits, target, num_classes\)"),
+    ],
+)
+def test_a_mistaken_function_is_named_before_training(function, error, message, registered):
+    with pytest.raises(error, match=message):
+        register_loss("mine")(function)
+        make("mine")
+
+
+@pytest.mark.parametrize("module", LIBRARY)
+def test_examples_run(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_everything_public_has_an_example():
+    public = [getattr(losses, n) for n in losses.__all__ if n not in ("LOSSES", "PAPER_METHODS")]
+    known = [*metrics.METRICS.values(), *metrics.PROBABILITY_METRICS.values(), metrics.scorers]
+    assert [x.__name__ for x in [*public, *known] if ">>> " not in (x.__doc__ or "")] == []
 
 
 ALONE = """

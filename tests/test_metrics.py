@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import cohen_kappa_score
+from sklearn.model_selection import KFold, cross_validate
 
 from amol import metrics
 from amol.metrics import (
@@ -197,6 +198,66 @@ def test_scorers_have_the_right_sign():
     assert found["center_recall"] == 1
     # cumulative (0, 0, 1, 1) against the label's: off by |y − 2| places of 4
     assert found["RPS"] == pytest.approx(-6 / 8 / 4)
+
+
+@pytest.mark.parametrize("seen", [[0, 1, 2, 4], [1, 2, 3], [2, 4]])
+def test_scorers_know_which_classes_a_model_has_seen(seen):
+    X, y = np.zeros((10, 1)), np.array([0, 1, 2, 3, 4] * 2)
+    rows = np.isin(y, seen)
+    model = DummyClassifier(strategy="prior").fit(X[rows], y[rows])
+    probabilities = np.zeros((10, 5))
+    probabilities[:, seen] = 1 / len(seen)
+    found = {name: scorer(model, X, y) for name, scorer in scorers(5).items()}
+    assert found["RPS"] == -PROBABILITY_METRICS["RPS"](y, probabilities)
+    assert found["center_mass"] == -PROBABILITY_METRICS["center_mass"](y, probabilities)
+    assert not any(math.isnan(value) for value in found.values())
+    # nor is a class missed that the part to be scored lacks
+    part = y != 3
+    scored = scorers(5)["RPS"](model, X[part], y[part])
+    assert scored == -PROBABILITY_METRICS["RPS"](y[part], probabilities[part])
+
+
+def test_scorers_work_in_cross_validation():
+    X, y = np.arange(40.0)[:, None], np.repeat([0, 1, 2, 3, 4], 8)  # each fold lacks a class
+    result = cross_validate(DummyClassifier(), X, y, cv=KFold(5), scoring=scorers(5), n_jobs=2)
+    assert all(np.isfinite(result[f"test_{name}"]).all() for name in ("RPS", "QWK", "MAE"))
+
+
+def test_scorers_refuse_classes_that_are_no_labels():
+    model = DummyClassifier(strategy="prior").fit(np.zeros((2, 1)), [0, 7])
+    with pytest.raises(ValueError, match="classes_ holds label 7; allowed: 0 to 4"):
+        scorers(5)["RPS"](model, np.zeros((2, 1)), [0, 1])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("num_classes", [7, 300])
+def test_probabilities_of_any_precision(dtype, num_classes):
+    generator = torch.Generator().manual_seed(0)
+    p = torch.randn(200, num_classes, generator=generator, dtype=torch.float64).softmax(-1)
+    y = np.arange(200) % num_classes
+    for metric in PROBABILITY_METRICS.values():
+        exact = metric(y, p)
+        assert metric(y, p.to(dtype)) == pytest.approx(exact, rel=4 * torch.finfo(dtype).eps)
+        if dtype != torch.bfloat16:
+            assert metric(y, p.to(dtype).numpy()) == metric(y, p.to(dtype))
+        with pytest.raises(ValueError, match="sum to 1"):
+            metric(y, 1.02 * p.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int32, np.uint64])
+def test_labels_of_any_integer_type(dtype):
+    y_true, y_pred = np.array([0, 6, 3, 1]), np.array([6, 0, 3, 3])
+    for name, metric in METRICS.items():
+        assert metric(y_true.astype(dtype), y_pred.astype(dtype), 7) == metric(y_true, y_pred, 7), (
+            name
+        )
+
+
+@pytest.mark.parametrize(("y_true", "y_pred"), [([2, 3], [0, 6]), ([0, 6], [2, 3]), ([1], [1])])
+def test_absent_classes_are_no_error(y_true, y_pred):
+    for metric in METRICS.values():
+        value = metric(y_true, y_pred, 7)
+        assert type(value) is float and (math.isnan(value) or abs(value) <= 6)
 
 
 def test_skordinal_agrees_where_it_answers():

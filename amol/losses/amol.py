@@ -1,10 +1,12 @@
 """AMOL and its variants: a divergence from a Gaussian target that charges hedging extra."""
 
-import torch
+import torch  # noqa: F401  (the examples use it)
+import torch.nn.functional as F
 from torch import Tensor
 
-from .base import OrdinalLoss, not_negative, positive, with_gradient
-from .pointwise import cross_entropy, log_softmax, weighted_log_loss, weighted_log_slopes
+from .base import OrdinalLoss, not_negative, positive
+from .pointwise import TableLoss, log_softmax
+from .registry import register_loss
 from .tables import center_weight, closeness, gaussian_log_target
 
 
@@ -17,51 +19,46 @@ def weighted_divergence(
     the divergence D_KL(p ‖ q). With others a term may be negative, and so may the sum. It is
     bounded: its gradient fades as p nears one class, even a wrong one, with the odds of the
     others. That is the formula's, not the arithmetic's.
+
+    >>> log_target, weight = torch.full((4, 4), 0.25).log(), torch.ones(4, 4)
+    >>> weighted_divergence(torch.tensor([[99.0, 0, 0, 0]]), torch.tensor([0]), log_target, weight)
+    tensor([1.3863])
     """
-    return with_gradient(_weighted_divergence, logits, target, log_target, weight)
-
-
-def _weighted_divergence(gradient, logits, log_target, weight):
     log_p = log_softmax(logits)
-    p = log_p.exp()
-    weighted = weight.mul_(p)
-    terms = log_p.sub_(log_target).mul_(weighted)
-    value = terms.sum(-1)
-    slope = terms.add_(weighted)  # at log p
-    torch.sub(slope, p.mul_(slope.sum(-1, keepdim=True)), out=gradient)
-    return value
+    surprise = log_p - F.embedding(target, log_target)
+    return (F.embedding(target, weight) * log_p.exp() * surprise).sum(-1)
 
 
-def divergence_slopes(logits: Tensor, weight: Tensor, offset: Tensor) -> Tensor:
-    """Gradient of Σ_k weight_k p_k (log p_k − log q_k): s_k − p_k Σ_j s_j; all (K, N).
+@register_loss("KL")
+class KLLoss(OrdinalLoss):
+    """D_KL(p ‖ q) to the Gaussian q: AMOL at α = 0, the control for m (`KL`).
 
-    s_k = p_k (weight_k log p_k + offset_k) with offset_k = weight_k (1 − log q_k).
+    >>> KLLoss(num_classes=3)(torch.zeros(1, 3), torch.tensor([0]))
+    tensor(0.2897)
+
+    Parameters
+    ----------
+    sigma : float
+        Width of q in classes, above 0.
     """
-    log_p = torch.log_softmax(logits, 0)
-    slope = offset.addcmul_(weight, log_p)
-    p = log_p.exp_()
-    slope.mul_(p)
-    return slope.addcmul_(p, slope.sum(0), value=-1)
 
-
-class _Divergence(OrdinalLoss):
-    """Weighted divergence from the Gaussian target; a subclass gives the weights."""
-
-    def __init__(self, num_classes, sigma, reduction, weight, ignore_index):
+    def __init__(self, num_classes, *, sigma=1.0, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.sigma = positive("sigma", sigma)
         self.add_table("log_target", gaussian_log_target(num_classes, sigma))
+        self.add_table("m", center_weight(num_classes, alpha=0))
 
     def values(self, logits, target):
         log_target, m = self.table("log_target", logits), self.table("m", logits)
         return weighted_divergence(logits, target, log_target, m)
 
-    def by_hand(self):
-        return divergence_slopes, (self.m, self.m * (1 - self.log_target))
 
-
-class AMOLLoss(_Divergence):
+@register_loss("AMOL")
+class AMOLLoss(KLLoss):
     """Σ_k m(k, y) p_k log(p_k / q_k) with Gaussian q and `center_weight` m (`AMOL`).
+
+    >>> AMOLLoss(num_classes=3, alpha=2.0)(torch.zeros(1, 3), torch.tensor([0]))
+    tensor(0.2606)
 
     Parameters
     ----------
@@ -71,26 +68,7 @@ class AMOLLoss(_Divergence):
         Width of q in classes, above 0.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        alpha=1.0,
-        sigma=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
-        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
-        self.alpha = not_negative("alpha", alpha)
-        self.add_table("m", center_weight(num_classes, alpha))
-
-
-class AMOLAsymLoss(_Divergence):
-    """AMOL with weight only from the label inward to the center (`AMOL-asym`).
-
-    Parameters as in `AMOLLoss`.
-    """
+    form, direction = "linear", "both"  # of `center_weight`
 
     def __init__(
         self,
@@ -102,51 +80,43 @@ class AMOLAsymLoss(_Divergence):
         weight=None,
         ignore_index=-100,
     ):
-        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
+        super().__init__(
+            num_classes, sigma=sigma, reduction=reduction, weight=weight, ignore_index=ignore_index
+        )
         self.alpha = not_negative("alpha", alpha)
-        self.add_table("m", center_weight(num_classes, alpha, direction="inward"))
+        self.add_table("m", center_weight(num_classes, alpha, self.form, self.direction))
 
 
-class AMOLExpLoss(_Divergence):
-    """AMOL with m = exp(α (1 − |k − c|/c) (|y − c|/c)) (`AMOL-exp`).
+@register_loss("AMOL-asym")
+class AMOLAsymLoss(AMOLLoss):
+    """`AMOLLoss` with weight only from the label inward to the center (`AMOL-asym`).
 
-    Parameters as in `AMOLLoss`.
+    >>> AMOLAsymLoss(num_classes=5)(torch.zeros(1, 5), torch.tensor([0]))
+    tensor(2.0877)
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        alpha=1.0,
-        sigma=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
-        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
-        self.alpha = not_negative("alpha", alpha)
-        self.add_table("m", center_weight(num_classes, alpha, form="exponential"))
+    direction = "inward"
 
 
-class KLLoss(_Divergence):
-    """D_KL(p ‖ q) to the Gaussian q: AMOL at α = 0, the control for m (`KL`).
+@register_loss("AMOL-exp")
+class AMOLExpLoss(AMOLLoss):
+    """`AMOLLoss` with m = exp(α (1 − |k − c|/c) (|y − c|/c)) (`AMOL-exp`).
 
-    Parameters
-    ----------
-    sigma : float
-        Width of q in classes, above 0.
+    >>> AMOLExpLoss(num_classes=3)(torch.zeros(1, 3), torch.tensor([0]))
+    tensor(0.2647)
     """
 
-    def __init__(self, num_classes, *, sigma=1.0, reduction="mean", weight=None, ignore_index=-100):
-        super().__init__(num_classes, sigma, reduction, weight, ignore_index)
-        self.add_table("m", center_weight(num_classes, alpha=0))
+    form = "exponential"
 
 
-class AMOLOLLLoss(OrdinalLoss):
+@register_loss("AMOL-OLL")
+class AMOLOLLLoss(TableLoss):
     """−Σ_k m(k, y) (1 − |k − y|/(K − 1)) log p_k (`AMOL-OLL`).
 
-    The paper's ablation that collapses: here m multiplies a reward, so it draws mass to the
-    center.
+    The paper's ablation that collapses: m multiplies a reward, so it draws mass to the center.
+
+    >>> AMOLOLLLoss(num_classes=3)(torch.zeros(1, 3), torch.tensor([0]))
+    tensor(2.1972)
 
     Parameters
     ----------
@@ -157,17 +127,15 @@ class AMOLOLLLoss(OrdinalLoss):
     def __init__(self, num_classes, *, alpha=1.0, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.alpha = not_negative("alpha", alpha)
-        self.add_table("reward", center_weight(num_classes, alpha) * closeness(num_classes))
-
-    def values(self, logits, target):
-        return weighted_log_loss(logits, target, self.table("reward", logits))
-
-    def by_hand(self):
-        return weighted_log_slopes, (self.reward,)
+        self.add_table("soft_target", center_weight(num_classes, alpha) * closeness(num_classes))
 
 
-class AMOLCELoss(OrdinalLoss):
+@register_loss("AMOL-CE")
+class AMOLCELoss(TableLoss):
     """−m(y, y) log p_y: m on cross-entropy with the hard label (`AMOL-CE`).
+
+    >>> AMOLCELoss(num_classes=5)(torch.zeros(1, 5), torch.tensor([1]))
+    tensor(2.0118)
 
     Parameters
     ----------
@@ -178,10 +146,4 @@ class AMOLCELoss(OrdinalLoss):
     def __init__(self, num_classes, *, alpha=1.0, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.alpha = not_negative("alpha", alpha)
-        self.add_table("m", center_weight(num_classes, alpha).diagonal().clone())
-
-    def values(self, logits, target):
-        return self.table("m", logits)[target] * cross_entropy(logits, target)
-
-    def by_hand(self):
-        return weighted_log_slopes, (self.m.diag(),)
+        self.add_table("soft_target", center_weight(num_classes, alpha).diagonal().diag())

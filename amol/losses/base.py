@@ -1,19 +1,20 @@
-"""What all losses share: checking of input, class weights, ignored targets, reduction, tables."""
+"""Base class of the losses: checked input, class weights, ignored targets, reduction, tables."""
 
 import operator
-from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 REDUCTIONS = ("mean", "sum", "none")
-BLOCK = 1 << 17  # logits at once: intermediates stay in the cache
 HALF = (torch.float16, torch.bfloat16)
 
 
 class OrdinalLoss(nn.Module):
-    """Base of every loss: a subclass gives `values`, one number a sample.
+    """Base of every loss: a subclass defines `values`, one number per sample.
+
+    Works under autograd as often as differentiated, `torch.func.grad` and `vmap`,
+    `torch.compile` and autocast.
 
     Parameters
     ----------
@@ -26,28 +27,31 @@ class OrdinalLoss(nn.Module):
         Class weights, none negative, not all zero.
     ignore_index : int
         Targets with this value add nothing to the loss, to its mean or to the gradient.
+
+    Examples
+    --------
+    >>> class Squared(OrdinalLoss):
+    ...     def values(self, logits, target):
+    ...         expected = logits.softmax(-1) @ torch.arange(self.num_classes).to(logits)
+    ...         return (expected - target) ** 2
+    >>> Squared(num_classes=5)(torch.zeros(2, 5), torch.tensor([0, 2]))  # (4 + 0)/2
+    tensor(2.)
     """
 
-    shared_head = False
-
-    def __init_subclass__(cls, **options):
-        super().__init_subclass__(**options)
-        own = vars(cls)
-        if "by_hand" not in own and ("values" in own or "terms" in own):
-            cls.by_hand = OrdinalLoss.by_hand  # an inherited one is of other values
+    shared_head = False  # whether all logits share one weight vector, as in CORAL
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__()
         if reduction not in REDUCTIONS:
             raise ValueError(f"reduction is one of {', '.join(REDUCTIONS)}, got {reduction!r}")
-        self.num_classes = self.num_logits = at_least_two("num_classes", num_classes)
+        self.num_classes = self.num_logits = integer("num_classes", num_classes, least=2)
         self.reduction = reduction
-        self.ignore_index = ignore_index
+        self.ignore_index = integer("ignore_index", ignore_index)
         self.register_buffer("weight", _class_weight(weight, num_classes))
         self._exact = {}
 
     def add_table(self, name: str, table: Tensor) -> None:
-        """Keep a float64 `table`, one row a label, as buffer `name` in the default dtype.
+        """Keep a float64 `table`, one row per label, as buffer `name` in the default dtype.
 
         The float64 original stays beside the buffer, so that neither `.half().double()` nor
         float64 logits met by a float32 module lose digits.
@@ -67,23 +71,11 @@ class OrdinalLoss(nn.Module):
         return table if table.dtype == logits.dtype else self._exact[name].to(logits)
 
     def values(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Loss of each sample, (...), before class weights; logits may lie in any order."""
+        """Loss of each sample before class weights: (..., num_logits), (...) -> (...)."""
         raise NotImplementedError
 
-    def by_hand(self) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]] | None:
-        """Gradient of `values` without autograd, whose bookkeeping is dear in small batches.
-
-        Returns
-        -------
-        function, tables : callable and tuple of (K, K) tensors, or None
-            ``function(logits, *rows)`` gives the gradients (K, N), class by class, from logits
-            (K, N) and from each table's row y, (K, N), which it may overwrite. Losses with the
-            same function are trained together. With None autograd is used.
-        """
-        return None
-
     def terms(self, logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-        """Unchecked core: numerators and denominators whose sums' ratio is the mean.
+        """Weighted loss and weight of each sample, unchecked; the mean is Σ values / Σ weights.
 
         Parameters
         ----------
@@ -98,7 +90,7 @@ class OrdinalLoss(nn.Module):
         values = self.values(logits, target)
         if self.weight is None:
             return values, torch.ones_like(values)
-        weights = self.weight.to(values.dtype)[target]
+        weights = F.embedding(target, self.weight[:, None].to(values.dtype)).squeeze(-1)
         return values * weights, weights
 
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
@@ -107,37 +99,34 @@ class OrdinalLoss(nn.Module):
         Parameters
         ----------
         logits : (..., num_logits) floating
-            Unnormalised; probabilities are taken for logits too. NaN gives NaN. float16 and
+            Unnormalised; probabilities are taken for logits too. NaN stays NaN. float16 and
             bfloat16 are computed in float32 and come back in their own dtype, under autocast
             as float32, which holds values that float16 can't.
-        target : (...) integer
+        target : (...) integer of any width
             Labels 0..K−1 or `ignore_index`.
 
         Raises
         ------
-        TypeError
-            Logits not floating, labels not integer.
-        ValueError
-            Shapes that disagree, an empty batch, a label outside 0..K−1 (the first one is
-            named with its place), or a mean over samples of no weight at all. The checks that
-            look at values are skipped inside `torch.compile`.
+        TypeError, ValueError
+            Wrong dtypes; shapes that disagree, an empty batch, a label outside 0..K−1, a mean
+            over no weight at all. Values aren't looked at inside `torch.compile` and `vmap`.
         """
         self._check_shapes(logits, target)
-        ignored = target == self.ignore_index
-        target = target.long().masked_fill(ignored, 0)
-        if not torch.compiler.is_compiling():
-            self._check_labels(target)
-        given = logits.dtype
-        if given in HALF:
+        labels, ignored = self._labels(target)
+        dtype = logits.dtype
+        if dtype in HALF:
             logits = logits.float()
-        values, weights = self.terms(logits, target)
+        values, weights = self.terms(logits, labels)
         values = values.masked_fill(ignored, 0)
         if self.reduction == "sum":
             values = values.sum()
         elif self.reduction == "mean":
-            values = values.sum() / _total(weights.masked_fill(ignored, 0))
-        if given in HALF and not torch.is_autocast_enabled(logits.device.type):
-            values = values.to(given)
+            total = weights.masked_fill(ignored, 0).sum()
+            if _known(total == 0):
+                raise ValueError("the mean is undefined: every target is ignored or has weight 0")
+            values = values.sum() / total
+        if dtype in HALF and not torch.is_autocast_enabled(logits.device.type):
+            values = values.to(dtype)
         return values
 
     def probabilities(self, logits: Tensor) -> Tensor:
@@ -145,13 +134,16 @@ class OrdinalLoss(nn.Module):
         return torch.softmax(logits, -1)
 
     def predict(self, logits: Tensor) -> Tensor:
-        """Labels (...) int64: the most probable class, the first of ties."""
+        """Labels (...) int64: the most probable class, the first of ties.
+
+        Use this rather than the argmax that skorch and others take of a network's outputs: it
+        is also right for CORAL and CORN, whose K − 1 outputs aren't classes.
+        """
         return logits.argmax(-1)
 
     def extra_repr(self) -> str:
-        shown = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        hidden = ("training", "num_logits")
-        parts = [f"{name}={value!r}" for name, value in shown.items() if name not in hidden]
+        shown = [n for n in vars(self) if n[0] != "_" and n not in ("training", "num_logits")]
+        parts = [f"{name}={getattr(self, name)!r}" for name in shown]
         if self.weight is not None:
             parts.append(f"weight={self.weight.tolist()}")
         return ", ".join(parts)
@@ -174,83 +166,34 @@ class OrdinalLoss(nn.Module):
         if target.numel() == 0:
             raise ValueError("the batch is empty")
 
-    def _check_labels(self, target):
-        low, high = target.aminmax()
-        if low < 0 or high >= self.num_classes:
-            place = tuple(((target < 0) | (target >= self.num_classes)).nonzero()[0].tolist())
+    def _labels(self, target):
+        """Labels as int64, 0 where ignored, and which are ignored; checked."""
+        labels = target.long()  # before comparing: in uint8 −100 would be 156
+        range_ = torch.iinfo(target.dtype)
+        if range_.min <= self.ignore_index <= range_.max:
+            ignored = labels == self.ignore_index
+        else:
+            ignored = torch.zeros_like(labels, dtype=torch.bool)
+        labels = labels.masked_fill(ignored, 0)
+        outside = (labels < 0) | (labels >= self.num_classes)
+        if _known(outside.any()):
+            place = tuple(outside.nonzero()[0].tolist())
             where = f"target[{', '.join(map(str, place))}]" if place else "target"
             raise ValueError(
                 f"{where} is {target[place].item()}, "
                 f"labels are 0..{self.num_classes - 1} or ignore_index={self.ignore_index}"
             )
+        return labels, ignored
 
 
-def class_by_class(logits: Tensor) -> bool:
-    """Whether logits (N, K) lie in memory class by class, where sums over classes are quick."""
-    return logits.ndim == 2 and logits.stride(0) == 1 < logits.stride(1)
-
-
-def rows_like(logits: Tensor, table: Tensor, target: Tensor) -> Tensor:
-    """Row y of a table (K, K) for each sample, (..., K), in memory as the logits are."""
-    if class_by_class(logits):
-        return table.T.index_select(1, target).T
-    return F.embedding(target, table)
-
-
-def _blockwise(work, logits, target, *tables):
-    z, y = logits.reshape(-1, logits.shape[-1]), target.reshape(-1)
-    values, gradient = z.new_empty(len(z)), torch.empty_like(z)
-    step = len(z) if torch.compiler.is_compiling() else max(64, BLOCK // z.shape[1] // 64 * 64)
-    for start in range(0, len(z), step):
-        part = slice(start, start + step)
-        rows = [rows_like(z, table, y[part]) for table in tables]
-        values[part] = work(gradient[part], z[part], *rows)
-    return values.view_as(target), gradient.view_as(logits)
-
-
-class _GivenGradient(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, *arguments):
-        values, gradient = _blockwise(*arguments)
-        ctx.save_for_backward(gradient)
-        return values
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, upstream):
-        rest = [None] * (len(ctx.needs_input_grad) - 2)
-        return None, ctx.saved_tensors[0] * upstream.unsqueeze(-1), *rest
-
-
-def with_gradient(work, logits: Tensor, target: Tensor, *tables: Tensor) -> Tensor:
-    """Loss whose gradient is written by hand, a block of samples at a time.
-
-    For formulas that autograd would make several times as dear as cross-entropy. At many classes
-    the time goes into fresh memory for intermediates, hence the blocks.
-
-    Parameters
-    ----------
-    work : callable
-        From logits (n, K) and the labels' rows (n, K) of each table to values (n,). Its first
-        argument takes the gradient, (n, K). It may overwrite the rows, not the logits.
-    logits, target : (..., K) and (...)
-    tables : (K, K) each, row y
-
-    Returns
-    -------
-    (...) tensor, differentiable once.
-    """
-    if torch.is_grad_enabled() and logits.requires_grad:
-        return _GivenGradient.apply(work, logits, target, *tables)
-    return _blockwise(work, logits, target, *tables)[0]
-
-
-def underflows(p: Tensor) -> Tensor | None:
-    """Places where probabilities (n,) are too small to divide by; None if there are none."""
-    limit = 1e-200 if p.dtype == torch.float64 else 1e-20
-    if p.amin() >= limit:  # false with a NaN among them
-        return None
-    return (p < limit).nonzero()[:, 0]
+def _known(condition: Tensor) -> bool:
+    """Whether a condition on values holds; False where values can't be looked at."""
+    if torch.compiler.is_compiling():
+        return False
+    try:
+        return bool(condition)
+    except RuntimeError:  # inside torch.func.vmap, or on the meta device
+        return False
 
 
 def _class_weight(weight, num_classes):
@@ -266,34 +209,19 @@ def _class_weight(weight, num_classes):
     return weight
 
 
-def _total(weights):
-    total = weights.sum()
-    if not torch.compiler.is_compiling() and total == 0:
-        raise ValueError("the mean is undefined: every target is ignored or has weight 0")
-    return total
-
-
-def at_least_two(name: str, value: int) -> int:
-    """`value` as an int of at least 2, else ValueError or TypeError naming it."""
+def integer(name: str, value: int, least: int | None = None) -> int:
+    """`value` as an int, Python's or NumPy's, else TypeError or ValueError naming it."""
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is an int, got {value!r}") from None
-    if number < 2:
-        raise ValueError(f"{name} is at least 2, got {value}")
+    if least is not None and number < least:
+        raise ValueError(f"{name} is at least {least}, got {value}")
     return number
 
 
-def positive(name: str, value: float) -> float:
-    """`value` as a float if finite and above 0, else ValueError or TypeError naming it."""
-    value = not_negative(name, value)
-    if value == 0:
-        raise ValueError(f"{name} is above 0, got {value}")
-    return value
-
-
 def not_negative(name: str, value: float) -> float:
-    """`value` as a float if finite and at least 0, else ValueError or TypeError naming it."""
+    """`value` as a float if finite and at least 0, else TypeError or ValueError naming it."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -301,3 +229,10 @@ def not_negative(name: str, value: float) -> float:
     if not 0 <= number < float("inf"):
         raise ValueError(f"{name} is finite and not negative, got {value}")
     return number
+
+
+def positive(name: str, value: float) -> float:
+    """`value` as a float if finite and above 0, else TypeError or ValueError naming it."""
+    if not_negative(name, value) == 0:
+        raise ValueError(f"{name} is above 0, got {value}")
+    return float(value)

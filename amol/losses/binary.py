@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from .base import OrdinalLoss
+from .registry import register_loss
 
 
 def task_signs(num_classes):
@@ -12,12 +13,20 @@ def task_signs(num_classes):
     return torch.where(torch.arange(num_classes)[:, None] > k, 1.0, -1.0).double()
 
 
+@register_loss("CORAL")
 class CORALLoss(OrdinalLoss):
     """−Σ_k log σ(±z_k), + where y > k: CORAL of Cao, Mirjalili and Raschka (2020).
 
     Works on z_k = wᵀx + b_k, K − 1 logits that share one weight vector (`shared_head`); the
     biases start at (K − 1, …, 1)/(K − 1) in the authors' layer. The label is the number of
-    tasks with σ(z_k) > ½.
+    tasks with σ(z_k) > ½: call `predict`, since no argmax of the outputs finds it. skorch's own
+    `predict` takes that argmax.
+
+    >>> loss = CORALLoss(num_classes=4)
+    >>> loss(torch.zeros(1, 3), torch.tensor([1]))  # 3 log 2
+    tensor(2.0794)
+    >>> loss.predict(torch.tensor([2.0, 0.5, -1.0]))
+    tensor(2)
     """
 
     shared_head = True
@@ -39,21 +48,26 @@ class CORALLoss(OrdinalLoss):
         return (logits > 0).sum(-1)
 
 
+@register_loss("CORN")
 class CORNLoss(OrdinalLoss):
     """CORN of Shi, Cao and Raschka (2023): task k judges y > k given y ≥ k.
 
     A sample enters tasks 0..min(y, K − 2) and no other; the mean is over entries, all tasks
     pooled, as in the authors' code. σ(z_k) are conditional, P(y > k) is their running product,
-    and the label is the number of products above ½.
+    and the label is the number of products above ½: call `predict` here too, with skorch as well.
+
+    >>> loss = CORNLoss(num_classes=4)
+    >>> loss(torch.zeros(1, 3), torch.tensor([1]))  # two tasks entered, their mean is log 2
+    tensor(0.6931)
+    >>> loss.predict(torch.tensor([2.0, 0.5, -1.0]))  # products .88, .55, .15
+    tensor(2)
     """
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.num_logits = num_classes - 1
-        signs = task_signs(num_classes)
-        k = torch.arange(num_classes - 1)
-        self.add_table("signs", signs)
-        self.add_table("entered", (torch.arange(num_classes)[:, None] >= k).double())
+        self.add_table("signs", task_signs(num_classes))
+        self.add_table("entered", torch.ones_like(self._exact["signs"]).tril())  # k ≤ y
 
     def values(self, logits, target):
         signs, entered = self.table("signs", logits), self.table("entered", logits)

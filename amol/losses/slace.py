@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import OrdinalLoss, positive, underflows, with_gradient
+from .base import OrdinalLoss, positive
+from .registry import register_loss
 from .tables import distances
 
 
@@ -13,6 +14,9 @@ def proximity(class_counts: Tensor) -> Tensor:
 
     Amigó et al.'s closeness of ordinal classes: two labels are near if few samples lie
     between them.
+
+    >>> proximity(torch.tensor([2, 1, 1]))[0]  # −log of 1/4, 2.5/4, 3.5/4
+    tensor([1.3863, 0.4700, 0.1335], dtype=torch.float64)
     """
     counts = class_counts.double()
     upto = counts.cumsum(0)
@@ -26,46 +30,23 @@ def accumulated_log_loss(logits: Tensor, target: Tensor, order: Tensor, mass: Te
 
     logits (..., K), target (...) -> (...). Two tables (K, K): the classes from the nearest on,
     and the soft label at each place.
+
+    −log P_i is summed from the steps log(P_j+1 / P_j), so it is exact to rounding however near
+    P_i is to 1, and however far the label's own logit lies below the others.
+
+    >>> order, mass = torch.tensor([[0, 1], [1, 0]]), torch.tensor([[0.75, 0.25], [0.75, 0.25]])
+    >>> accumulated_log_loss(torch.zeros(1, 2), torch.tensor([0]), order, mass)  # .75 log 2
+    tensor([0.5199])
     """
-    return with_gradient(_accumulated_log, logits, target, order, mass)
-
-
-def _accumulated_log(gradient, logits, order, mass):
-    """Value, and gradient written in place: p_j − p_j Σ_{i≥j} mass_i / P_i, j a place in order."""
-    if torch.compiler.is_compiling():
-        value, ordered = _scan_logs(logits.gather(-1, order), mass)
-    else:
-        p = torch.softmax(logits.gather(-1, order), -1)
-        value, ordered = _scan(p, mass)
-        far = underflows(p[:, 0])  # the label lies so far down that plain sums lose it
-        if far is not None:
-            value[far], ordered[far] = _scan_logs(logits[far].gather(-1, order[far]), mass[far])
-    gradient.scatter_(-1, order, ordered)
+    z = logits.gather(-1, F.embedding(target, order))
+    z = (z - z[..., :1]).unbind(-1)  # from the label's, so that small sums keep their digits
+    charge = F.embedding(target, mass).cumsum(-1).unbind(-1)  # of a step: the mass before it
+    total, value = z[0], torch.zeros_like(z[0])  # log of the sum of the first exponentials
+    for nearer, z_k in zip(charge, z[1:], strict=False):
+        step = F.logsigmoid(total - z_k)  # log(P_j / P_j+1)
+        value = value - nearer * step
+        total = total - step
     return value
-
-
-def _scan(p, mass):
-    total = p.cumsum(-1)
-    pull = _reversed(torch.div(mass, total))
-    pull = _reversed(torch.cumsum(pull, -1, out=pull))
-    if p.dtype == torch.float64:  # −log P is summed from its steps: exact, however near P is to 1
-        steps = torch.log1p(p[:, 1:] / total[:, :-1])
-        value = steps.mul_(mass.cumsum(-1)[:, :-1]).sum(-1)
-    else:  # as rounded as `torch.log_softmax`
-        value = total.log_().mul_(mass).sum(-1).neg_().clamp_(min=0)
-    return value, torch.addcmul(p, p, pull, value=-1, out=pull)
-
-
-def _reversed(rows):
-    return rows.reshape(-1).flip(0).view(rows.shape)  # one long row is faster than many
-
-
-def _scan_logs(z, mass):
-    z = z - z[:, :1]  # so that the first, smallest sums keep their digits
-    total = z.logcumsumexp(-1)
-    steps = F.logsigmoid(total[:, :-1] - z[:, 1:]) * mass.cumsum(-1)[:, :-1]
-    pull = (mass.log() - total).flip(-1).logcumsumexp(-1).flip(-1)
-    return -steps.sum(-1), (z - total[:, -1:]).exp() - (z + pull).exp()
 
 
 class _Accumulated(OrdinalLoss):
@@ -86,11 +67,14 @@ class _Accumulated(OrdinalLoss):
         return accumulated_log_loss(logits, target, self.order, self.table("mass", logits))
 
 
+@register_loss("SLACE")
 class SLACELoss(_Accumulated):
     """−Σ_i q_i log Σ_{j: |j−y| ≤ |i−y|} p_j, q ∝ exp(−slope |i − y|) (`SLACE`).
 
-    Nachmani et al. (AAAI 2025), plain form. Their code sums over the batch; here `reduction`
-    says.
+    Nachmani et al. (AAAI 2025), plain form. Their code has `reduction` "sum".
+
+    >>> SLACELoss(num_classes=3)(torch.zeros(1, 3), torch.tensor([0]))
+    tensor(0.8301)
 
     Parameters
     ----------
@@ -104,10 +88,14 @@ class SLACELoss(_Accumulated):
         )
 
 
+@register_loss("SLACE-prox")
 class SLACEProxLoss(_Accumulated):
     """SLACE with proximity for distance: sensitive to class balance (`SLACE-prox`).
 
     Dissimilarity of i to y is max prox − prox(i, y).
+
+    >>> SLACEProxLoss(num_classes=3, class_counts=[2, 1, 1])(torch.zeros(1, 3), torch.tensor([0]))
+    tensor(0.7479)
 
     Parameters
     ----------

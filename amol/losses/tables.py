@@ -3,31 +3,47 @@
 import torch
 from torch import Tensor
 
-from .base import at_least_two, not_negative, positive
+from .base import integer, not_negative, positive
 
 FORMS = ("linear", "exponential")
 DIRECTIONS = ("both", "inward")
 
 
 def center_class(num_classes: int) -> int:
-    """Class taken as the center: (K − 1)/2, at even K the lower of the two middle classes."""
+    """Class taken as the center: (K − 1)/2, at even K the lower of the two middle classes.
+
+    >>> center_class(7), center_class(6)
+    (3, 2)
+    """
     return (num_classes - 1) // 2
 
 
 def distances(num_classes: int) -> Tensor:
-    """|k − y|, (K, K)."""
+    """|k − y|, (K, K).
+
+    >>> distances(3)[0].tolist()
+    [0.0, 1.0, 2.0]
+    """
     index = torch.arange(num_classes, dtype=torch.float64)
     return (index - index[:, None]).abs()
 
 
 def gaussian_log_target(num_classes: int, sigma: float) -> Tensor:
-    """log p_k with p_k ∝ exp(−(k − y)² / (2σ²)), (K, K), rows normalised."""
+    """log p_k with p_k ∝ exp(−(k − y)² / (2σ²)), (K, K), rows normalised.
+
+    >>> gaussian_log_target(3, sigma=1.0)[1].exp()
+    tensor([0.2741, 0.4519, 0.2741], dtype=torch.float64)
+    """
     sigma = positive("sigma", sigma)
     return torch.log_softmax(-0.5 * (distances(num_classes) / sigma) ** 2, -1)
 
 
 def closeness(num_classes: int) -> Tensor:
-    """1 − |k − y|/(K − 1), (K, K): 1 at the label, 0 at the far end."""
+    """1 − |k − y|/(K − 1), (K, K): 1 at the label, 0 at the far end.
+
+    >>> closeness(3)[0].tolist()
+    [1.0, 0.5, 0.0]
+    """
     return 1 - distances(num_classes) / (num_classes - 1)
 
 
@@ -39,6 +55,9 @@ def center_weight(
     m = 1 + α (1 − |k − c|/c) (|y − c|/c) with the real center c = (K − 1)/2: large only where
     k is near the center and y far from it. The same c holds at even K, where it is no class,
     and at K = 2, where m is 1 throughout.
+
+    >>> center_weight(5)[0].tolist()
+    [1.0, 1.5, 2.0, 1.5, 1.0]
 
     Parameters
     ----------
@@ -61,7 +80,7 @@ def center_weight(
         raise ValueError(f"form is one of {', '.join(FORMS)}, got {form!r}")
     if direction not in DIRECTIONS:
         raise ValueError(f"direction is one of {', '.join(DIRECTIONS)}, got {direction!r}")
-    center = (at_least_two("num_classes", num_classes) - 1) / 2
+    center = (integer("num_classes", num_classes, least=2) - 1) / 2
     k = torch.arange(num_classes, dtype=torch.float64)
     y = k[:, None]
     product = alpha * (1 - (k - center).abs() / center) * ((y - center).abs() / center)
