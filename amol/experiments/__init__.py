@@ -1,0 +1,1 @@
+"""Experiments: the training engine and what is run with it."""
