@@ -47,6 +47,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 compiled = njit(nogil=True, error_model="numpy")  # division by 0 is IEEE 754's
+inlined = njit(nogil=True, error_model="numpy", forceinline=True)  # so that loops take vectors
 entry = njit(nogil=True, error_model="numpy", cache=True)  # what Python calls
 
 f4, i4, u4 = np.float32, np.int32, np.uint32
@@ -81,7 +82,7 @@ def _bitcast(source, result):
 _bits, _float = _bitcast(types.float32, types.int32), _bitcast(types.int32, types.float32)
 
 
-@compiled
+@inlined
 def exp32(x):
     """e^x for x at most 1, from below −87 on e^−87: Cephes' expf."""
     x = _LEAST if x < _LEAST else x
@@ -95,7 +96,7 @@ def exp32(x):
     return y * _float(i4(exponent << i4(23)))
 
 
-@compiled
+@inlined
 def log32(x):
     """log x for normal positive x: Cephes' logf."""
     bits = _bits(x)
@@ -113,7 +114,7 @@ def log32(x):
     return m + y + n * _LN2_HIGH
 
 
-@compiled
+@inlined
 def log1p32(u):
     """log(1 + u) for u from 0 to 1."""
     sum_ = _ONE + u
@@ -121,18 +122,21 @@ def log1p32(u):
     return u if rounded == _ZERO else log32(sum_) * (u / rounded)
 
 
-@compiled
+@inlined
 def logistic(x):
     """log(1 + e^x), σ(x) and σ(−x)."""
     u = exp32(-abs(x))
     larger = _ONE / (_ONE + u)
     smaller = u * larger
-    if x > _ZERO:
-        return x + log1p32(u), larger, smaller
-    return log1p32(u), smaller, larger
+    above = x > _ZERO
+    return (
+        (x if above else _ZERO) + log1p32(u),
+        larger if above else smaller,
+        smaller if above else larger,
+    )
 
 
-@compiled
+@inlined
 def mix(x):
     """Bits of an unsigned 32-bit integer, stirred: the end of MurmurHash3."""
     x = u4(u4(x ^ (x >> u4(16))) * _MIX_1)
@@ -140,7 +144,7 @@ def mix(x):
     return u4(x ^ (x >> u4(16)))
 
 
-@compiled
+@inlined
 def dropped(key, unit, limit):
     """Whether dropout takes a unit: mix(key + 0x9E3779B9 · unit) < limit = ⌊rate · 2³²⌋.
 

@@ -8,12 +8,13 @@ Addresses are in bytes, strides in floats. Rows of b, c and x start at multiples
 lengths are padded to multiples of `PAD` floats.
 """
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from .arithmetic import compiled
+from .arithmetic import compiled, f4
 
 PAD = 16
 FLOAT, INT, LANE = ir.FloatType(), ir.IntType(64), ir.IntType(32)
@@ -23,6 +24,19 @@ WIDTH = 16 if "+avx512f" in _features else 8 if "+avx" in _features else 4  # fl
 VECTOR = ir.VectorType(FLOAT, WIDTH)
 # A tile's vectors and rows, to fill the registers: for most columns, and for the last `PAD`.
 WIDE, NARROW = {16: ((2, 8), (1, 8)), 8: ((2, 4), (2, 4)), 4: ((4, 4), (4, 4))}[WIDTH]
+
+
+def stride(n):
+    """Floats from row to row of n: an odd number of cache lines, to spread over the cache."""
+    return (-(-n // PAD) | 1) * PAD
+
+
+def aligned(*shape):
+    """Zeros (..., n) float32 whose rows start at multiples of 64 bytes, if n is a multiple of `PAD`."""
+    count = int(np.prod(shape))
+    raw = np.zeros(count + PAD, f4)
+    start = -raw.ctypes.data % (4 * PAD) // 4
+    return raw[start : start + count].reshape(shape)
 
 
 def _constant(value):

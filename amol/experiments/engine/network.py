@@ -11,7 +11,16 @@ import numpy as np
 
 from .arithmetic import compiled, dropped, entry, f4, mix, u4
 from .gradients import mean_slopes
-from .kernels import PAD, product_adam, product_mask, product_plain, product_relu, transpose
+from .kernels import (
+    PAD,
+    aligned,
+    product_adam,
+    product_mask,
+    product_plain,
+    product_relu,
+    stride,
+    transpose,
+)
 
 # Rows of `Memory.layout`, one column a layer. The last four are places, in floats: of the weights
 # and the bias that lead to the next layer, of those weights transposed, of the layer's values.
@@ -21,17 +30,10 @@ ROWS = 256  # samples at a time where no training limits them
 # layout (7, layers + 1); parameters (3, ·): weights and biases, and both moments; values and slopes
 # of all layers, (·,); their last layers' rows (rows, ·); work (3, rows, ·) of the loss; clock (3,)
 Memory = namedtuple(
-    "Memory", "layout parameters flipped values slopes logits logit_slopes p log_p summed clock"
+    "Memory",
+    "layout parameters flipped values slopes logits logit_slopes p log_p summed losses clock",
 )
 Settings = namedtuple("Settings", "batch lr decay dropout seed shared_head")
-
-
-def aligned(*shape):
-    """Zeros (..., n) float32 whose rows start at multiples of 64 bytes, if n is one of `PAD`."""
-    count = int(np.prod(shape))
-    raw = np.zeros(count + PAD, f4)
-    start = -raw.ctypes.data % (4 * PAD) // 4
-    return raw[start : start + count].reshape(shape)
 
 
 def allocate(units, batch):
@@ -39,13 +41,12 @@ def allocate(units, batch):
     layers, rows = len(units), max(batch, ROWS)
     layout = np.zeros((7, layers + 1), np.int64)
     for layer, count in enumerate(units):
-        padded = -(-count // PAD) * PAD
-        layout[:WEIGHTS, layer] = count, padded, (padded // PAD | 1) * PAD
+        layout[:WEIGHTS, layer] = count, -(-count // PAD) * PAD, stride(count)
     for layer in range(layers - 1):
-        stride, following = layout[STRIDE, layer : layer + 2]
+        row, following = layout[STRIDE, layer : layer + 2]
         layout[BIAS, layer] = layout[WEIGHTS, layer] + layout[PADDED, layer] * following
         layout[WEIGHTS, layer + 1] = layout[BIAS, layer] + following
-        layout[FLIPPED, layer + 1] = layout[FLIPPED, layer] + layout[PADDED, layer + 1] * stride
+        layout[FLIPPED, layer + 1] = layout[FLIPPED, layer] + layout[PADDED, layer + 1] * row
     layout[VALUES, 1:] = np.cumsum(rows * layout[STRIDE, :-1])
     values, slopes = aligned(2, layout[VALUES, layers])
     last = [part[layout[VALUES, layers - 1] :].reshape(rows, -1) for part in (values, slopes)]
@@ -57,6 +58,7 @@ def allocate(units, batch):
         slopes,
         *last,
         *aligned(3, rows, layout[STRIDE, layers - 1]),
+        aligned(rows),
         np.array([0.0, 1.0, 1.0]),  # steps, and the powers of Adam's β
     )
 
@@ -108,9 +110,9 @@ def _drop(memory, layer, n, settings):
             memory.values[at + k] = f4(0) if dropped(row, k, limit) else h
 
 
-@compiled
-def _backward(memory, n, settings):
-    """Adam's step from the slopes at the logits."""
+@entry
+def end_step(memory, n, settings):
+    """Adam's step from the slopes at the logits of n samples."""
     layout, clock = memory.layout, memory.clock
     parameters, flipped = memory.parameters.ctypes.data, memory.flipped.ctypes.data
     values, slopes = memory.values.ctypes.data, memory.slopes.ctypes.data
@@ -181,19 +183,14 @@ def begin_step(memory, X, chosen, settings):
 
 
 @entry
-def end_step(memory, n, settings):
-    """Adam's step from the slopes at the logits of n samples."""
-    _backward(memory, n, settings)
-
-
-@entry
 def epoch(memory, formula, X, y, order, settings):
-    """All steps of an epoch with a compiled loss."""
+    """All steps of an epoch with a compiled loss; y in the order of the epoch."""
     for start in range(0, len(order), settings.batch):
         chosen = order[start : start + settings.batch]
         begin_step(memory, X, chosen, settings)
-        mean_slopes(formula, memory.logits, y, chosen, memory.p, memory.log_p, memory.logit_slopes)
-        _backward(memory, len(chosen), settings)
+        mean_slopes(formula, memory.logits, y[start : start + settings.batch], memory.p,
+                    memory.log_p, memory.losses, memory.logit_slopes)  # fmt: skip
+        end_step(memory, len(chosen), settings)
 
 
 @entry

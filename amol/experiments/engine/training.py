@@ -61,6 +61,14 @@ class Protocol:
     weight_decay: float = 0.0
     dropout: float = 0.0
 
+    def __post_init__(self):
+        if min(self.hidden, self.layers, self.batch_size, self.epochs) < 1:
+            raise ValueError(f"hidden, layers, batch_size and epochs are at least 1: {self}")
+        if not (self.lr > 0 and self.weight_decay >= 0 and 0 <= self.dropout < 1):
+            raise ValueError(f"lr > 0, weight_decay ≥ 0 and 0 ≤ dropout < 1: {self}")
+        if self.monitor not in MONITORS:
+            raise ValueError(f"monitor is one of {', '.join(MONITORS)}, not {self.monitor!r}")
+
 
 @dataclass(frozen=True)
 class Arrays:
@@ -113,7 +121,7 @@ class _Compiled:
 
     def mean(self, logits, y):
         if self.memory is None:
-            self.memory = aligned(3, *logits.shape)
+            self.memory = *aligned(2, *logits.shape), aligned(len(y)), aligned(*logits.shape)
         return mean_value(self.formula, logits, y, *self.memory)
 
     def read(self, logits):
@@ -138,7 +146,9 @@ class _Autograd:
             chosen = order[start : start + settings.batch]
             network.begin_step(memory, X, chosen, settings)
             z = self._tensor(memory.logits[: len(chosen)]).requires_grad_()
-            values, weights = self.loss.terms(z, torch.from_numpy(y[chosen]))
+            values, weights = self.loss.terms(
+                z, torch.from_numpy(y[start : start + settings.batch])
+            )
             (slopes,) = torch.autograd.grad(values.sum() / weights.detach().sum(), z)
             memory.logit_slopes[: len(chosen), : z.shape[1]] = slopes.numpy()
             network.end_step(memory, len(chosen), settings)
@@ -171,6 +181,14 @@ def _started(parameters, layout, loss, random):
             bias[:] = np.arange(outputs, 0, -1) / outputs
         else:
             bias[:] = (2 * random.random_sample(outputs) - 1) * bound
+
+
+def _check(data):
+    """Compiled functions look at no bounds."""
+    for labels in (data.y_train, data.y_validation):
+        outside = labels[(labels < 0) | (labels >= data.num_classes)]
+        if len(outside):
+            raise ValueError(f"label {outside[0]}; allowed: 0 to {data.num_classes - 1}")
 
 
 def _padded(X, width):
@@ -208,6 +226,7 @@ def train(
 
     Threads may train side by side: compiled functions hold no interpreter lock.
     """
+    _check(data)
     found = formula(loss)
     rule = _Autograd(loss) if found is None else _Compiled(loss, found)
     n, features = data.X_train.shape
@@ -231,7 +250,8 @@ def train(
     for epoch in range(1, protocol.epochs + 1):
         if stop is not None and stop():
             raise Stopped
-        rule.epoch(memory, X, y, random.permutation(n).astype(np.int64, copy=False), settings)
+        order = random.permutation(n).astype(np.int64, copy=False)
+        rule.epoch(memory, X, y[order], order, settings)
         network.evaluate(memory, X_validation, logits, quiet)
         score = rule.mean(logits, y_validation)
         if not np.isfinite(score):

@@ -1,0 +1,82 @@
+"""Compiled gradients against autograd in float64, for every registered loss."""
+
+import numpy as np
+import pytest
+import torch
+
+from amol.experiments.engine import is_compiled
+from amol.experiments.engine.gradients import FORMULAS, formula, mean_slopes, mean_value, read
+from amol.experiments.engine.kernels import aligned, stride
+from amol.losses import LOSSES, CrossEntropyLoss, OrdinalLoss
+
+
+def compiled(loss, z, y):
+    """Mean loss and slopes (n, outputs) by the compiled functions."""
+    found, n = formula(loss), len(y)
+    logits = aligned(n, stride(loss.num_logits))
+    logits[:, : z.shape[1]] = z
+    p, log_p, slopes = aligned(3, *logits.shape)
+    values = aligned(n)
+    mean_slopes(found, logits, y, p, log_p, values, slopes)
+    assert not slopes[:, z.shape[1] :].any(), "padding stays 0"
+    return mean_value(found, logits, y, p, log_p, values, aligned(*logits.shape)), slopes[
+        :, : z.shape[1]
+    ]
+
+
+def by_autograd(loss, z, y):
+    z = torch.tensor(z, dtype=torch.float64, requires_grad=True)
+    values, weights = loss.terms(z, torch.from_numpy(y))
+    mean = values.sum() / weights.sum()
+    return mean.item(), torch.autograd.grad(mean, z)[0].numpy()
+
+
+@pytest.mark.parametrize("K", [2, 3, 7, 20])
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_compiled_gradient_is_autograds(name, K):
+    rng = np.random.default_rng(K)
+    for scale in (0.1, 1, 5, 50, 1000):  # the last: classes thousands apart
+        for weight in (None, rng.uniform(0.5, 3, K)):
+            loss = LOSSES[name](num_classes=K, weight=weight)
+            z = (scale * rng.normal(size=(60, loss.num_logits))).astype(np.float32)
+            y = rng.integers(0, K, 60)
+            mean, slopes = compiled(loss, z, y)
+            expected_mean, expected = by_autograd(loss, z, y)
+            # float32 sums over K classes; p is off by the rounding of z, 6e-8 · |z|, and log p near
+            # p = 1 by 6e-8, where the divergences' whole gradient fades, hence the second term
+            tolerance = 3e-6 + 6e-8 * float(np.abs(z).max())
+            assert mean == pytest.approx(expected_mean, rel=tolerance, abs=1e-6)
+            np.testing.assert_allclose(
+                slopes, expected, atol=tolerance * np.abs(expected).max() + 1e-7
+            )
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_predictions_are_the_losses(name):
+    for K in (2, 3, 7, 20):
+        loss = LOSSES[name](num_classes=K)
+        z = np.random.default_rng(K).normal(size=(200, loss.num_logits)).astype(np.float32) * 4
+        z[0] = 0  # ties
+        labels, probabilities = np.empty(200, np.int64), np.empty((200, K), np.float32)
+        without = (K - 1) // 2 if name == "CE-masked" else -1
+        read(FORMULAS[type(loss)][2], z, without, probabilities, labels)
+        exact = torch.from_numpy(z)
+        np.testing.assert_array_equal(labels, loss.predict(exact).numpy())
+        np.testing.assert_allclose(probabilities, loss.probabilities(exact).numpy(), atol=1e-6)
+
+
+def test_a_subclass_is_not_taken_for_its_parent():
+    class Twice(CrossEntropyLoss):
+        def values(self, logits, target):
+            return 2 * super().values(logits, target)
+
+    assert is_compiled(CrossEntropyLoss(3)) and not is_compiled(Twice(3))
+    assert not is_compiled(OrdinalLoss(3))
+    assert not is_compiled(LOSSES["CDW-CE"](num_classes=3, margin=0.1))
+    assert all(is_compiled(loss(num_classes=4)) for loss in LOSSES.values())
+
+
+def test_a_mean_over_logits_that_are_not_finite_is_not_a_number():
+    z = np.zeros((3, 4), np.float32)
+    z[1, 2] = np.inf
+    assert np.isnan(compiled(LOSSES["CE"](num_classes=4), z, np.array([0, 1, 2]))[0])
