@@ -183,7 +183,8 @@ CHANGES = [
 ]  # fmt: skip
 NO_CHANGES = [
     ("# why", "# for another reason"), ('"""Says."""', '"""Says more."""'),
-    ("total = plus", "\n    total  =  plus"), ("UNUSED = 3", "UNUSED = 4"), ("return x\n", "return -x\n"),
+    ("total = plus", "\n    total  =  plus"), ("UNUSED = 3", "UNUSED = 4"),
+    ("return x\n", "return -x\n"),
 ]  # fmt: skip
 
 

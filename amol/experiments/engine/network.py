@@ -165,9 +165,12 @@ def prepare(memory):
     """Transpose the weights behind the first layer for the next step back."""
     layout = memory.layout
     for layer in range(1, layout.shape[1] - 2):
-        transpose(memory.parameters.ctypes.data + 4 * layout[WEIGHTS, layer],
-                  layout[STRIDE, layer + 1], memory.flipped.ctypes.data + 4 * layout[FLIPPED, layer],
-                  layout[STRIDE, layer], layout[PADDED, layer], layout[PADDED, layer + 1])  # fmt: skip
+        weights = memory.parameters.ctypes.data + 4 * layout[WEIGHTS, layer]
+        flipped = memory.flipped.ctypes.data + 4 * layout[FLIPPED, layer]
+        inputs, outputs = layout[PADDED, layer], layout[PADDED, layer + 1]
+        transpose(
+            weights, layout[STRIDE, layer + 1], flipped, layout[STRIDE, layer], inputs, outputs
+        )
 
 
 @entry
