@@ -78,7 +78,7 @@ FINE = {"x": range(18), "z": range(18), "grade": GRADES}
 
 
 @pytest.mark.parametrize(
-    ("content", "order", "told"),
+    ("content", "order", "expected"),
     [
         ("", (), "the file is empty"),
         ("x,grade\n", (), "no row under the header"),
@@ -124,12 +124,12 @@ FINE = {"x": range(18), "z": range(18), "grade": GRADES}
         ("1,2,3\n4,5,3\n", (), "a number, '1'… set header to false… or set header to true"),
     ],
 )  # fmt: skip
-def test_what_is_refused_and_with_which_words(write, monkeypatch, content, order, told):
+def test_what_is_refused_and_with_which_words(write, monkeypatch, content, order, expected):
     monkeypatch.setattr(csv_dataset, "MOST_WORDS", 9)
     with pytest.raises(ValueError) as refused:
         read_csv(write(content), "grade", order)
     message = str(refused.value)
-    assert message.startswith("my.csv: ") and all(part in message for part in told.split("…"))
+    assert message.startswith("my.csv: ") and all(part in message for part in expected.split("…"))
 
 
 ADVICE = re.compile(r"set (\w+) to (\[.*?\]|\S+?)(?=[,:;]? |[,:;]?$)")
@@ -366,7 +366,7 @@ def test_keys_follow_the_data_and_leave_those_of_others_alone(write):
 
 
 @pytest.mark.parametrize(
-    ("datasets", "more", "told"),
+    ("datasets", "more", "expected"),
     [
         (["my.csv", "sub/my.csv"], {}, "datasets names one twice: my, my"),
         (["Abalone.csv"], {}, "Abalone is a data set of this book; rename the file"),
@@ -377,9 +377,9 @@ def test_keys_follow_the_data_and_leave_those_of_others_alone(write):
         (["my.csv", ["a"]], {}, r"datasets holds \['a'\]"),
     ],
 )
-def test_settings_refuse(write, tmp_path, datasets, more, told):
+def test_settings_refuse(write, tmp_path, datasets, more, expected):
     (tmp_path / "sub").mkdir()
     for name in ("my.csv", "sub/my.csv", "Abalone.csv"):
         write(FINE, name)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=expected):
         StudySettings(datasets, **{"target": "grade"} | more)
