@@ -13,6 +13,7 @@ from amol.experiments import datasets
 from amol.experiments.datasets import (
     ABALONE_VARIANTS,
     DATASETS,
+    MORE_DATASETS,
     SPLIT_ORDERS,
     DataError,
     Dataset,
@@ -31,6 +32,18 @@ FACTS = {
     "Wine Red": (1599, 11, [10, 53, 681, 638, 199, 18], ("3", "8"), 240),
     "Wine White": (4898, 11, [20, 163, 1457, 2198, 880, 175, 5], ("3", "9"), 937),
     "Abalone": (4177, 10, [839, 568, 689, 634, 487, 470, 490], ("1–7", "14–29"), 0),
+    "ERA": (1000, 4, [92, 142, 181, 172, 158, 118, 88, 31, 18], ("1", "9"), 732),
+    "ESL": (488, 4, [52, 100, 116, 135, 62, 23], ("1–3", "8–9"), 229),
+    "LEV": (1000, 4, [93, 280, 403, 197, 27], ("1", "5"), 757),
+    "SWD": (1000, 10, [32, 352, 399, 217], ("1", "4"), 720),
+    "Balance scale": (625, 4, [288, 49, 288], ("L", "R"), 0),
+    "ANES 1996": (
+        944,
+        9,
+        [200, 180, 108, 37, 94, 150, 175],
+        ("strong Democrat", "strong Republican"),
+        1,
+    ),
 }
 DIGESTS = {
     "Wine Red": "544dad6b0d63c6d1ed29898ab0b3611c9aa370c3aaf799ea94be5a4b0d8c2787",
@@ -43,7 +56,7 @@ def tiny(X, y) -> Dataset:
     return Dataset("tiny", np.array(X, float), np.array(y), 2, ("a",), ("0", "1"), "made up")
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", FACTS)
 def test_facts(name):
     rows, features, counts, ends, repeated = FACTS[name]
     data = load_dataset(name)
@@ -84,8 +97,17 @@ def test_digest_sees_every_value():
     assert len(digests) == 3
 
 
+def test_more_sets_are_no_default_and_have_a_center():
+    assert set(FACTS) == {*DATASETS, *MORE_DATASETS} and not set(DATASETS) & set(MORE_DATASETS)
+    middle = [load_dataset(name).class_names for name in ("ANES 1996", "Balance scale")]
+    assert [names[len(names) // 2] for names in middle] == ["Independent", "B"]
+    balance = load_dataset("Balance scale")
+    torque = balance.X[:, 0] * balance.X[:, 1] - balance.X[:, 2] * balance.X[:, 3]
+    assert (balance.y == 1 - np.sign(torque)).all()  # the left side heavier: L, the lowest
+
+
 def test_unknown_name():
-    with pytest.raises(ValueError, match=r"'wine'.*Synthetic, Wine Red, Wine White, Abalone"):
+    with pytest.raises(ValueError, match=r"'wine'.*Synthetic, Wine Red, Wine White, Abalone, ERA"):
         load_dataset("wine")
 
 
@@ -185,7 +207,7 @@ def test_shares_and_stratification_of_a_split():
 ARRAYS = """
 import hashlib
 from amol.experiments.datasets import *
-for name in (*DATASETS, *ABALONE_VARIANTS):
+for name in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
     data = load_dataset(name)
     sha = hashlib.sha256(data.digest.encode())
     for order in SPLIT_ORDERS:
@@ -208,7 +230,7 @@ def test_arrays_are_the_same_on_a_lesser_processor():
     if not features:
         pytest.skip("NumPy uses no instructions here beyond those that it needs")
     plain = arrays(NPY_DISABLE_CPU_FEATURES=features)
-    assert plain == arrays() and len(plain.splitlines()) == len(DATASETS) + len(ABALONE_VARIANTS)
+    assert plain == arrays() and len(plain.splitlines()) == len(FACTS) + len(ABALONE_VARIANTS)
 
 
 def test_rows_are_summed_in_one_order_whatever_the_layout():
