@@ -151,12 +151,14 @@ def count_lines(path: Path) -> int:
     return lines + (not last.endswith(b"\n"))
 
 
-def _records(file: io.TextIOBase, sep: str) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    file: io.TextIOBase, sep: str, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Line (counted from 1) and stripped cells of each row that isn't blank."""
     # The format "space" lets any blanks separate; csv knows a single one.
     lines = (" ".join(line.split()) + "\n" for line in file) if sep == "space" else file
     mark = " " if sep == "space" else SEPARATORS[sep]
-    reader = csv.reader(lines, delimiter=mark, strict=True, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=mark, strict=strict, skipinitialspace=True)
     before = 0
     try:
         for row in reader:
@@ -176,7 +178,7 @@ def first_row(path: Path, sep: str) -> list[str]:
 
 def _refuse_ragged(path: Path, sep: str, width: int) -> None:
     with _text(path) as file:
-        for line, cells in _records(file, sep):
+        for line, cells in _records(file, sep, strict=True):
             if len(cells) != width:
                 raise ValueError(f"line {line} has {len(cells)} cells; the first row has {width}")
 
