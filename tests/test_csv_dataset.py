@@ -1,6 +1,14 @@
-"""A data set of one's own: what is read from a CSV file, and what is refused with which words."""
+"""A user's own table: what is read, what is refused with which words, and advice that works."""
+
+import gzip
+import io
+import itertools
+import json
+import re
+import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import settings as checks
@@ -70,48 +78,247 @@ FINE = {"x": range(18), "z": range(18), "grade": GRADES}
 
 
 @pytest.mark.parametrize(
-    ("content", "order", "told"),
+    ("content", "order", "expected"),
     [
         ("", (), "the file is empty"),
         ("x,grade\n", (), "no row under the header"),
-        ("x;z;grade\n1;2;3\n", (), "separated by semicolons; allowed: commas"),
-        ("x\tgrade\n1\t3\n", (), "separated by tabs"),
+        ("x;z;grade\n1;2;3\n", (), "isn't separated by ','; set sep to ;"),
+        ("x\tgrade\n1\t3\n", (), "set sep to tab"),
         ("x,Grade\n1,3\n", (), "no column 'grade'; did you mean Grade? columns: x, Grade"),
         ("x,note\n1,3\n", (), "no column 'grade'; columns: x, note"),
         ("x,x,grade\n1,2,3\n", (), "column 'x' is named 2 times"),
-        (",x,grade\n0,1,3\n", (), "column 1 has no name in line 1"),
+        (",x,grade\n0,1,3\n", (), "column 1 has no name"),
         ("grade\n3\n4\n", (), "'grade' is the only column"),
-        ("x,grade\n1,3\n1,2,3\n", (), "line 3 has 3 cells; the header names 2"),
+        ("x,grade\n1,3\n1,2,3\n", (), "line 3 has 3 cells; the first row has 2"),
         ('x,grade\n"1,3\n', (), "line 2: unexpected end of data"),
         ("x,grade\nÖ,3\n".encode("latin-1"), (), "byte 0xd6 in line 2 is not UTF-8"),
         (FINE | {"z": [*range(17), ""], "x": ["NA", *range(17)]}, (),
          "missing values: line 2, column 'x'; line 19, column 'z'; fill them"),
         (FINE | {"grade": [*GRADES[:-1], "?"]}, (), "line 19, column 'grade'"),
-        (FINE | {"x": [*range(17), "-inf"]}, (), "line 19, column 'x': -inf is no finite number"),
-        (FINE | {"x": [*range(17), "1e999"]}, (), "1e999 is no finite number"),
+        (FINE | {"x": [*range(17), "-inf"]}, (),
+         "column 'x': '-inf' in line 19 is no finite number"),
+        (FINE | {"x": [*range(17), "1e999"]}, (), "'1e999' in line 19 is no finite number"),
         (FINE | {"x": [*range(17), "12a"]}, (), "numbers and words: '12a' in line 19"),
-        (FINE | {"x": ['"3,5"'] * 18}, (), "line 2, column 'x': '3,5' is no number"),
+        (FINE | {"x": ['"3,5"'] * 18}, (),
+         "'3,5' in line 2 is no number as read now; set decimal to , (it is then 3.5)"),
         (FINE | {"x": [f"id{i}" for i in range(18)]}, (), "18 different words; allowed: up to 9"),
         (FINE | {"grade": ["low", "mid", "high"] * 6}, (),
-         "label 'low' in line 2 is no whole number; set order… found: high, low, mid"),
+         "label 'low' in line 2 is no whole number; set order… found: high,low,mid"),
         (FINE | {"grade": [*GRADES[:-1], 3.5]}, (), "label '3.5' in line 19 is no whole number"),
         (FINE | {"grade": [3, 4, 6] * 6}, (), "gap below label 6… set order to 3,4,6"),
         (FINE | {"grade": ["low", "mid", "hi"] * 6}, ("low", "mid", "high"),
-         "label 'hi' in line 4 is not in order: low, mid, high"),
+         "label 'hi' in line 4 is not in order: low,mid,high"),
         (FINE, ("3", "4", "4"), "order names a label twice"),
         (FINE | {"grade": [3] * 18}, (), "the labels are only '3'; allowed: 3 to 256"),
         (FINE | {"grade": [3, 4] * 9}, (), "the labels are 2 different ones; allowed: 3 to 256"),
         (FINE | {"grade": [3] * 10 + [4] * 4 + [5] * 4}, (),
          "60/20/20 split: '4' has 4, '5' has 4; each needs 5"),
         (FINE, ("2", "3", "4", "5"), "'2' has 0"),
+        (FINE | {"x": [*range(17), "1 234"]}, (), "set thousands to space (it is then 1234)"),
+        (FINE | {"x": ["2024-01-05"] * 18}, (), "'2024-01-05' in line 2 is a date… days since"),
+        (FINE | {"x": ["5 %", "7 %"] * 9}, (), "'5 %' in line 2 is no number; allowed: 1234.5"),
+        ("x,grade\n1\0,3\n", (), "line 2 holds a zero byte"),
+        (text_of(FINE).encode("utf-16"), (), "byte 0xff in line 1 is not UTF-8"),
+        (gzip.compress(text_of(FINE).encode())[:-9], (), "can't be unpacked"),
+        ('x,grade\n"a\nb",3\n\n,3\n', (), "missing values: line 5, column 'x'"),
+        ("1,2,3\n4,5,3\n", (), "a number, '1'… set header to false… or set header to true"),
     ],
 )  # fmt: skip
-def test_what_is_refused_and_with_which_words(write, monkeypatch, content, order, told):
+def test_what_is_refused_and_with_which_words(write, monkeypatch, content, order, expected):
     monkeypatch.setattr(csv_dataset, "MOST_WORDS", 9)
     with pytest.raises(ValueError) as refused:
         read_csv(write(content), "grade", order)
     message = str(refused.value)
-    assert message.startswith("my.csv: ") and all(part in message for part in told.split("…"))
+    assert message.startswith("my.csv: ") and all(part in message for part in expected.split("…"))
+
+
+ADVICE = re.compile(r"set (\w+) to (\[.*?\]|\S+?)(?=[,:;]? |[,:;]?$)")
+TYPED = {"false": False, "true": True, "5": 5, "''": ""}
+
+
+def follow(name, wish=0, **known):
+    """Read a file as a user does who follows each message, the ``wish``-th of several ways."""
+    steps = []
+    while len(steps) < 9:
+        try:
+            return read_csv(name, **known), steps
+        except ValueError as error:
+            text = str(error).replace("the labels, lowest first; found: ", "")
+            ways = [dict(ADVICE.findall(way)) for way in re.split(r",? or (?=set)", text)]
+            ways = [way for way in ways if way]
+            assert ways, text
+        steps.append(ways[min(wish, len(ways) - 1)])
+        for option, value in steps[-1].items():
+            if option in ("order", "words"):
+                known[option] = json.loads(value) if value[0] == "[" else value.split(",")
+            else:
+                known[option] = TYPED.get(value, value)
+    raise AssertionError(f"the messages go round in circles: {steps}")
+
+
+def column(*cells, sep=",", labels=(1, 2, 3), head=("x", "grade"), rows=30):
+    """A file of one feature and the labels, whose cells follow one another round and round."""
+    pairs = zip(itertools.cycle(cells), itertools.cycle(labels))
+    lines = [sep.join(map(str, pair)) for pair in itertools.islice(pairs, rows)]
+    return "\n".join([*([sep.join(head)] if head else []), *lines, ""])
+
+
+WORDS = [{"words": "x"}]
+NUMBERED = [{"header": "false"}]
+
+
+@pytest.mark.parametrize(
+    ("content", "wish", "steps", "first"),
+    [
+        (column("3,5", "4,25", sep=";"), 0, [{"sep": ";"}, {"decimal": ","}], [3.5, 4.25]),
+        ("\ufeff" + column("3,5", "4", sep="\t").replace("\n", "\r\n"), 0,
+         [{"sep": "tab"}, {"decimal": ","}], [3.5, 4]),
+        (column("1", "-2.5", sep="  "), 0, [{"sep": "space"}], [1, -2.5]),
+        (column("1", "2", sep="|"), 0, [{"sep": "|"}], [1, 2]),
+        (column("1", "2", sep=";", head=("Größe (m, cm)", "grade")), 0, [{"sep": ";"}], [1, 2]),
+        (column('"1"', '"2"', sep=";", head=('"x"', '"grade"')), 0, [{"sep": ";"}], [1, 2]),
+        (column('"1,234"', '"5"'), 0, [{"decimal": ","}], [1.234, 5]),
+        (column('"1,234"', '"5"'), 1, [{"thousands": ","}], [1234, 5]),
+        (column('"1,234"', '"2,345,678"'), 0, [{"thousands": ","}], [1234, 2345678]),
+        (column("1.234,5", "7", sep=";"), 0,
+         [{"sep": ";"}, {"decimal": ",", "thousands": "."}], [1234.5, 7]),
+        (column("1\u00a0234,5", "12\u202f345", sep=";"), 0,
+         [{"sep": ";"}, {"decimal": ",", "thousands": "space"}], [1234.5, 12345]),
+        (column("1’234.5", "7"), 0, [{"thousands": "'"}], [1234.5, 7]),
+        (column("\u22123.5", "\u00a05\u00a0"), 0, [], [-3.5, 5]),
+        (column("-", '"3,5"', '"4,5"'), 0, WORDS, None),
+        (column('"3,5"', "-", '"4,5"'), 0, WORDS, None),
+        (column('"3,5"', "4.5"), 0, WORDS, None),
+        (column("1|2", "3"), 0, WORDS, None),
+        (column("2", "3", "5more"), 0, WORDS, None),
+        (column("1st", "2nd"), 0, [], None),
+        (column("NA", "EU", "nan"), 0, WORDS, None),
+        (column("2024-01-05", "2024-01-06"), 0, WORDS, None),
+        (column("12:30", "5 %"), 0, WORDS, None),
+        (column("0.5", "2.5", head=None), 0, NUMBERED, [0.5, 2.5]),
+        (column("5", "25", head=None, sep=";"), 0, [{"sep": ";"}, *NUMBERED], [5, 25]),
+        (column("7", "8", head=("2020", "grade")), 1, [{"header": "true"}], [7, 8]),
+        (column("7", "8", labels=("1.0", "2.0", "4.0", "5.0")), 0, [{"order": "1,2,4,5"}], None),
+        (column("7", "8", labels=("0.5", "1", "1.5")), 0, [{"order": "0.5,1,1.5"}], None),
+        (column("7", "8", labels=("NA", "low", "top")), 0, [{"words": "grade"}], None),
+        (column("7", "8", labels=(1, 2, 2, 2, 3, 3, 3, 4, 4, 4)), 0, [{"merge_rare": "5"}], None),
+    ],
+)  # fmt: skip
+def test_advice_works_when_followed(write, content, wish, steps, first):
+    target = "grade" if "grade" in content else "2"
+    data, taken = follow(write(content), wish, target=target)
+    assert taken[: len(steps)] == steps
+    assert all(set(step) == {"order"} for step in taken[len(steps) :])
+    assert first is None or data.X[:2, 0].tolist() == first
+
+
+def test_labels_that_hold_commas_are_found_as_a_list(write):
+    name = write(column("7", "8", labels=("low", "very high", '"b, or so"')))
+    data, _ = follow(name, target="grade")
+    assert data.class_names == ("b, or so", "low", "very high")
+
+
+@checks(deadline=None, max_examples=25)
+@given(st.permutations(["-", '"3,5"', "4", "2024-01-05", "red"]))
+def test_a_column_is_judged_by_all_its_cells_in_any_order(tmp_path_factory, cells):
+    path = tmp_path_factory.mktemp("any") / "any.csv"
+    path.write_text(column(*cells))
+    with pytest.raises(ValueError, match="'2024-01-05' in line"):
+        read_csv(path, "grade")
+
+
+def test_labels_take_no_detour_through_float(write):
+    labels = [9007199254740990 + i for i in range(4)]
+    data = read_csv(write(column("7", "8", labels=labels)), "grade")
+    assert data.class_names == tuple(map(str, labels)) and data.y[:4].tolist() == [0, 1, 2, 3]
+    assert read_csv("my.csv", "grade", labels).class_names == data.class_names
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        pd.Categorical(["4", "5", "3"], ["3", "4", "5"]).categories,
+        np.array([3, 4, 5]),
+        np.array([3.0, 4.0, 5.0]),
+        pd.Series([3, 4, 5]),
+    ],
+)
+def test_kinds_of_order_and_path(write, tmp_path, order):
+    write(FINE)
+    assert load_dataset(tmp_path / "my.csv", "grade", order).y[:3].tolist() == [0, 1, 2]
+
+
+def test_merged_classes_and_what_becomes_of_the_scale(write):
+    name = write(column("7", "8", labels=(1, 2, 2, 3, 3, 4, 4)))  # 5, 9, 8 and 8 rows
+    data = read_csv(name, "grade", merge_rare=6)
+    assert data.class_names == ("1–2", "3", "4")
+    assert data.source == "my.csv; rare classes merged: 1–2"
+    name = write(column("7", "8", labels=(1, 2, 3, 4, 4, 4, 3, 3, 3)))
+    scale = (
+        "a scale of 3 instead of 4 classes, and its center is '3' instead of between '2' and '3'"
+    )
+    with pytest.raises(ValueError, match=scale):
+        read_csv(name, "grade", order=(1, 2, 3, 4))
+
+
+def test_packed_files(write):
+    plain = read_csv(write(FINE), "grade")
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write("my.csv")
+    packed = {"my.csv.gz": gzip.compress(text_of(FINE).encode()), "my.zip": archive.getvalue()}
+    for name, content in packed.items():
+        data = load_dataset(write(content, name), "grade")
+        assert data.digest == plain.digest and data.name == "my"
+
+
+def test_numbers_far_down_the_file_are_read_as_the_first(write):
+    """pandas guesses the kinds of a long column piece by piece."""
+    rows = 300_000
+    long = "\n".join(["x,w,grade", *(f"{i},{i},{i % 3}" for i in range(rows))])
+    with pytest.raises(ValueError, match=f"'foo' in line {rows + 2}"):
+        read_csv(write(long + "\nfoo,1,1\n"), "grade")
+    data = read_csv(write(long + "\n\u22120.5,1e3,1\n"), "grade")
+    assert data.X[-1].tolist() == [-0.5, 1000] and (data.X[:rows, 0] == np.arange(rows)).all()
+    assert data.lines[-1] == rows + 2
+
+
+@checks(deadline=None, max_examples=40)
+@given(st.lists(st.floats(-1e100, 1e100), min_size=15, max_size=15))
+def test_numbers_are_read_to_the_last_bit(tmp_path_factory, values):
+    path = tmp_path_factory.mktemp("bits") / "bits.csv"
+    path.write_text(text_of({"x": map(repr, values), "grade": [3, 4, 5] * 5}))
+    assert (read_csv(path, "grade").X[:, 0] == values).all()
+
+
+def test_lines_of_rows_with_line_breaks_and_blank_lines(write):
+    cells = {"x": ['"a\nb"'] * 6 + ["c"] * 9, "grade": GRADES[:15]}
+    head, rest = text_of(cells).split("\n", 1)
+    data = read_csv(write(f"{head}\n\n{rest}"), "grade")
+    assert list(data.lines) == [3, 5, 7, 9, 11, 13, *range(15, 24)]
+
+
+def test_five_hundred_columns(write):
+    data = read_csv(write({f"x{i}": range(18) for i in range(499)} | {"grade": GRADES}), "grade")
+    assert data.X.shape == (18, 499)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sep": "x"}, "sep is 'x'; allowed: ',', ';', 'tab', '|', 'space'"),
+        ({"decimal": ""}, "decimal is ''; allowed: '.', ','"),
+        ({"thousands": "."}, "thousands is '.'; allowed: '', ',', \"'\", 'space'"),
+        ({"header": "no"}, "header is 'no'; allowed: True, False, None"),
+        ({"words": 5}, "words is 5; allowed: names of columns"),
+        ({"words": "y"}, "words: no column 'y'; columns: x, z, grade"),
+        ({"merge_rare": -1}, "merge_rare is -1; allowed: a number of rows, or 0"),
+        ({"merge_rare": 9}, "set merge_rare to a smaller number"),
+    ],
+)
+def test_options_refused(write, options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_csv(write(FINE), "grade", **options)
 
 
 def test_target_is_asked_for_with_the_columns(write):
@@ -160,20 +367,20 @@ def test_keys_follow_the_data_and_leave_those_of_others_alone(write):
 
 
 @pytest.mark.parametrize(
-    ("datasets", "more", "told"),
+    ("datasets", "more", "expected"),
     [
         (["my.csv", "sub/my.csv"], {}, "datasets names one twice: my, my"),
-        (["Abalone.csv"], {}, "Abalone is a data set of the paper; rename the file"),
+        (["Abalone.csv"], {}, "Abalone is a data set of this book; rename the file"),
         (["Abalone"], {}, "target is 'grade', but datasets names no .csv file: Abalone"),
         (["my.csv"], {"target": 3}, "target is 3; allowed: the name of a column"),
         (["my.csv"], {"order": 5}, "order is 5; allowed: labels from lowest to highest"),
-        (["my.txt"], {}, "datasets holds 'my.txt'.*or a path to a .csv file"),
+        (["my.doc"], {}, "datasets holds 'my.doc'.*or a path to a .csv file"),
         (["my.csv", ["a"]], {}, r"datasets holds \['a'\]"),
     ],
 )
-def test_settings_refuse(write, tmp_path, datasets, more, told):
+def test_settings_refuse(write, tmp_path, datasets, more, expected):
     (tmp_path / "sub").mkdir()
     for name in ("my.csv", "sub/my.csv", "Abalone.csv"):
         write(FINE, name)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=expected):
         StudySettings(datasets, **{"target": "grade"} | more)

@@ -1,18 +1,26 @@
 """The data files are the recorded ones, and the protocol's split and scaling do what they say."""
 
+import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from amol.experiments import datasets
 from amol.experiments.datasets import (
     ABALONE_VARIANTS,
     DATASETS,
+    MORE_DATASETS,
     SPLIT_ORDERS,
+    DataError,
     Dataset,
     duplicate_rows,
     load_dataset,
+    merge_rare_classes,
+    network_features,
     split,
     standardize,
     twin_share,
@@ -24,6 +32,18 @@ FACTS = {
     "Wine Red": (1599, 11, [10, 53, 681, 638, 199, 18], ("3", "8"), 240),
     "Wine White": (4898, 11, [20, 163, 1457, 2198, 880, 175, 5], ("3", "9"), 937),
     "Abalone": (4177, 10, [839, 568, 689, 634, 487, 470, 490], ("1–7", "14–29"), 0),
+    "ERA": (1000, 4, [92, 142, 181, 172, 158, 118, 88, 31, 18], ("1", "9"), 732),
+    "ESL": (488, 4, [52, 100, 116, 135, 62, 23], ("1–3", "8–9"), 229),
+    "LEV": (1000, 4, [93, 280, 403, 197, 27], ("1", "5"), 757),
+    "SWD": (1000, 10, [32, 352, 399, 217], ("1", "4"), 720),
+    "Balance scale": (625, 4, [288, 49, 288], ("L", "R"), 0),
+    "ANES 1996": (
+        944,
+        9,
+        [200, 180, 108, 37, 94, 150, 175],
+        ("strong Democrat", "strong Republican"),
+        1,
+    ),
 }
 DIGESTS = {
     "Wine Red": "544dad6b0d63c6d1ed29898ab0b3611c9aa370c3aaf799ea94be5a4b0d8c2787",
@@ -36,7 +56,7 @@ def tiny(X, y) -> Dataset:
     return Dataset("tiny", np.array(X, float), np.array(y), 2, ("a",), ("0", "1"), "made up")
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", FACTS)
 def test_facts(name):
     rows, features, counts, ends, repeated = FACTS[name]
     data = load_dataset(name)
@@ -77,8 +97,17 @@ def test_digest_sees_every_value():
     assert len(digests) == 3
 
 
+def test_more_sets_are_no_default_and_have_a_center():
+    assert set(FACTS) == {*DATASETS, *MORE_DATASETS} and not set(DATASETS) & set(MORE_DATASETS)
+    middle = [load_dataset(name).class_names for name in ("ANES 1996", "Balance scale")]
+    assert [names[len(names) // 2] for names in middle] == ["Independent", "B"]
+    balance = load_dataset("Balance scale")
+    torque = balance.X[:, 0] * balance.X[:, 1] - balance.X[:, 2] * balance.X[:, 3]
+    assert (balance.y == 1 - np.sign(torque)).all()  # the left side heavier: L, the lowest
+
+
 def test_unknown_name():
-    with pytest.raises(ValueError, match=r"'wine'.*Synthetic, Wine Red, Wine White, Abalone"):
+    with pytest.raises(ValueError, match=r"'wine'.*Synthetic, Wine Red, Wine White, Abalone, ERA"):
         load_dataset("wine")
 
 
@@ -159,3 +188,113 @@ def test_twin_share():
     assert twin_share(data, 0) == 1.0
     alone = tiny(np.arange(10.0)[:, None], [0] * 5 + [1] * 5)
     assert twin_share(alone, 0) == 0.0
+
+
+def test_shares_and_stratification_of_a_split():
+    y = np.repeat([0, 1, 2], [100, 300, 600])
+    for order in SPLIT_ORDERS:
+        train, validation, test = split(y, 3, order, (0.7, 0.15, 0.15))
+        assert [len(part) for part in (train, validation, test)] == [700, 150, 150]
+        assert np.bincount(y[test]).tolist() == [15, 45, 90]
+        loose = split(y, 3, order, (0.8, 0.1, 0.1), stratify=False)
+        assert [len(part) for part in loose] == [800, 100, 100]
+        assert sorted(np.concatenate(loose)) == list(range(1000))
+        assert np.bincount(y[loose[2]]).tolist() != [10, 30, 60]
+    with pytest.raises(ValueError, match="three above 0 whose sum is 1"):
+        split(y, 3, fractions=(0.7, 0.2, 0.2))
+
+
+ARRAYS = """
+import hashlib
+from amol.experiments.datasets import *
+for name in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
+    data = load_dataset(name)
+    sha = hashlib.sha256(data.digest.encode())
+    for order in SPLIT_ORDERS:
+        parts = split(data.y, 42, order)
+        for part in parts:
+            sha.update(part.astype("<i8").tobytes())
+        sha.update(standardize(data.X, parts[0]).tobytes())
+        sha.update(network_features(data, parts[0]).tobytes())
+    print(name, sha.hexdigest())
+"""
+
+
+def test_arrays_are_the_same_on_a_lesser_processor():
+    def arrays(**variables):
+        command = [sys.executable, "-c", ARRAYS]
+        environment = os.environ | variables
+        return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+
+    features = " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name])
+    if not features:
+        pytest.skip("NumPy uses no instructions here beyond those that it needs")
+    plain = arrays(NPY_DISABLE_CPU_FEATURES=features)
+    assert plain == arrays() and len(plain.splitlines()) == len(FACTS) + len(ABALONE_VARIANTS)
+
+
+def test_rows_are_summed_in_one_order_whatever_the_layout():
+    X = np.random.default_rng(0).normal(size=(501, 7))
+    rows = np.arange(0, 501, 2)
+    expected = standardize(X, rows).tobytes()
+    assert standardize(np.asfortranarray(X), rows).tobytes() == expected
+
+
+NODATA = -3.4028234663852886e38
+
+
+def column_of(values) -> Dataset:
+    values = np.array(values, float)[:, None]
+    y = np.arange(len(values)) % 2
+    return Dataset("my", values, y, 2, ("height",), ("0", "1"), "", range(2, len(values) + 2))
+
+
+@pytest.mark.parametrize("row", [5, 90])  # of the training part, and of another
+@pytest.mark.parametrize("value", [NODATA, 1e30, -1e99])
+def test_a_mark_for_no_data_is_refused_with_its_line(row, value):
+    values = 0.05 * np.random.default_rng(0).normal(size=100)
+    values[row] = value
+    with pytest.raises(DataError, match=rf"my: line {row + 2}, column 'height': -?\d.*float32"):
+        network_features(column_of(values), np.arange(60))
+    whole = np.delete(values, row)  # as the message advises
+    assert np.isfinite(network_features(column_of(whole), np.arange(60))).all()
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e-150, 1e300])
+def test_columns_too_small_or_large_to_be_scaled(scale):
+    values = scale * np.linspace(-1, 1, 30)
+    with pytest.raises(DataError, match=r"column 'height' can't be standardized.*change its unit"):
+        network_features(column_of(values), np.arange(20))
+
+
+@pytest.mark.parametrize("scale", [1e-130, 1e-30, 1.0, 1e30, 1e100])
+def test_the_unit_of_a_column_does_not_matter(scale):
+    values = np.linspace(-1, 1, 30)
+    one, other = (network_features(column_of(v), np.arange(20)) for v in (values, scale * values))
+    np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_constant_and_nearly_binary_columns_are_fine():
+    for values in ([7.0] * 30, [0.0] * 29 + [1.0], [0.1, 0.1 + 1e-17] * 15, [1e9] * 20 + [0.0]):
+        scaled = network_features(column_of(values), np.arange(10))
+        assert scaled.dtype == np.float32 and np.isfinite(scaled).all()
+
+
+@pytest.mark.parametrize(
+    ("counts", "least", "merged", "names"),
+    [
+        # the rarest joins the smaller neighbor, again and again
+        ((2, 12, 38, 100, 116, 135, 62, 19, 4), 15, [52, 100, 116, 135, 62, 23], "a–c d e f g h–i"),
+        ((9, 1, 5), 2, [9, 6], "a b–c"),
+        ((5, 1, 5), 2, [6, 5], "a–b c"),
+        ((1, 1, 1, 9), 2, [3, 9], "a–c d"),
+        ((3, 0, 3), 1, [3, 3], "a–b c"),
+        ((3, 3), 9, [6], "a–b"),
+        ((3, 4), 0, [3, 4], "a b"),
+    ],
+)
+def test_merging_rare_classes(counts, least, merged, names):
+    y = np.repeat(np.arange(len(counts)), counts)
+    found, labels = merge_rare_classes(y, "abcdefghi"[: len(counts)], least)
+    assert np.bincount(found).tolist() == merged and " ".join(labels) == names
+    assert (np.diff(found) >= 0).all() and found.dtype == np.int64

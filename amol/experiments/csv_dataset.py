@@ -16,7 +16,6 @@ import pandas as pd
 
 from amol.experiments.csv_labels import label_ranks, refuse_rare
 from amol.experiments.csv_table import (
-    LARGEST,
     Format,
     count_lines,
     first_row,
@@ -25,12 +24,13 @@ from amol.experiments.csv_table import (
     row_lines,
     when_read,
 )
-from amol.experiments.dataset import Dataset, merge_rare_classes
-from amol.experiments.text_numbers import is_date, nearly_number, notations
+from amol.experiments.dataset import LARGEST, Dataset, merge_rare_classes
+from amol.experiments.text_numbers import is_date, nearly_number, notations, plain_number
 from amol.paths import ROOT
 
 FILE_ENDINGS = (".csv", ".tsv", ".txt", ".data")
 PACKED = (".gz", ".zip")
+NOTHING = "''"  # no thousands separator, as a message writes it
 MOST_WORDS = 100  # different words in one column
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "?"}
 
@@ -149,7 +149,7 @@ class _Table:
             raise ValueError(
                 f"the first row holds a number, {number!r}, where the columns should be named: "
                 f"set header to false if it is data (columns are then called 1 to {len(first)}), "
-                "to true if it holds names"
+                "or set header to true if it holds names"
             )
         return self.written.header is not False
 
@@ -244,7 +244,7 @@ class _Table:
         dates = [kind for kind in odd if is_date(kind)]
         nearly = [kind for kind in odd if nearly_number(kind)]
         words = [kind for kind in odd if kind not in dates and kind not in nearly]
-        ways = [] if words else self._other_notations()
+        ways = self._other_notations(nearly[0]) if nearly and set(odd) == set(nearly) else []
         if ways:
             problem = f"{self.place(name, nearly[0])} is no number as read now"
         elif dates:
@@ -254,23 +254,22 @@ class _Table:
             problem = f"{self.place(name, nearly[0])} is no number; allowed: 1234.5"
         else:
             problem = f"it holds numbers and words: {self.place(name, words[0])}"
-            ways = ["fill it or leave the row out, if it marks a missing value"]
+            ways = ["fill it or leave the row out if it marks a missing value"]
         if words and nearly:
             problem += f", and {self.place(name, words[0])} is a word"
         if len(kinds) <= MOST_WORDS:
             ways.append(f"{self.set_words(name)} if all of the column are words")
-        raise ValueError("; ".join([f"column {name!r}: {problem}", " or ".join(ways)]).rstrip("; "))
+        advice = "; " * bool(ways) + ", or ".join(ways)
+        raise ValueError(f"column {name!r}: {problem}{advice}")
 
-    def _other_notations(self) -> list[str]:
+    def _other_notations(self, example: str) -> list[str]:
         """Options under which every number of the file can be read."""
         columns = read_cells(self.path, self.written, self.names, self.header, self.names)
         numbers = [name for name in self.features if name not in self.written.words]
         ways = []
         for decimal, thousands in notations(pd.unique(columns[name]) for name in numbers):
-            new = {"decimal": decimal, "thousands": thousands or "nothing"}
-            old = {"decimal": self.written.decimal, "thousands": self.written.thousands}
-            set_to = [
-                f"set {key} to {new[key]}" for key in new if new[key] != (old[key] or "nothing")
-            ]
-            ways.append(" and ".join(set_to))
+            new = {"decimal": decimal, "thousands": thousands}
+            changed = [key for key in new if new[key] != getattr(self.written, key)]
+            way = " and ".join(f"set {key} to {new[key] or NOTHING}" for key in changed)
+            ways.append(f"{way} (it is then {plain_number(example, decimal, thousands)})")
         return ways

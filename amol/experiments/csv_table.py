@@ -11,6 +11,7 @@ import io
 import json
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from amol.experiments.dataset import LARGEST
 from amol.experiments.text_numbers import DECIMALS, THOUSANDS, plain_number
 
 SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "space": r"\s+"}
-LARGEST = 1e100  # beyond, the square of a number may not be finite
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,14 @@ class Format:
     def __post_init__(self):
         alias = {"\t": "tab", "\\t": "tab", " ": "space"}
         words = [self.words] if isinstance(self.words, str) else self.words
+        try:
+            words = tuple(str(name) for name in words)
+        except TypeError:
+            raise ValueError(f"words is {words!r}; allowed: names of columns") from None
         checked = {
             "sep": alias.get(self.sep, self.sep),
             "thousands": alias.get(self.thousands, self.thousands),
-            "words": tuple(str(name) for name in words),
+            "words": words,
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -72,8 +77,9 @@ class Format:
             value = getattr(self, name)
             if value not in allowed or isinstance(value, int) != (value in (True, False)):
                 raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(repr, allowed))}")
-        if isinstance(self.merge_rare, bool) or not self.merge_rare >= 0:
-            raise ValueError(f"merge_rare is {self.merge_rare!r}; allowed: a number of rows, or 0")
+        rare = self.merge_rare
+        if isinstance(rare, bool) or not isinstance(rare, int | np.integer) or rare < 0:
+            raise ValueError(f"merge_rare is {rare!r}; allowed: a number of rows, or 0")
 
     def number(self, text: str) -> str | None:
         """A cell as Python writes numbers, or None."""
@@ -88,12 +94,14 @@ def listing(labels: Sequence[str]) -> str:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
-    """The file's bytes, unpacked where its name ends in .gz or .zip."""
+    """The file's bytes, unpacked if they begin as those of gzip or zip do."""
+    with path.open("rb") as file:
+        mark = file.read(4)
     try:
-        if path.suffix.lower() == ".gz":
+        if mark.startswith(b"\x1f\x8b"):
             with gzip.open(path) as file:
                 yield file
-        elif path.suffix.lower() == ".zip":
+        elif mark == b"PK\3\4":
             with zipfile.ZipFile(path) as archive:
                 names = [name for name in archive.namelist() if not name.endswith("/")]
                 if len(names) != 1:
@@ -103,7 +111,7 @@ def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
         else:
             with path.open("rb") as file:
                 yield file
-    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, RuntimeError) as error:
+    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, RuntimeError) as error:
         raise ValueError(f"the file can't be unpacked: {error}") from None
 
 
@@ -143,12 +151,14 @@ def count_lines(path: Path) -> int:
     return lines + (not last.endswith(b"\n"))
 
 
-def _records(file: io.TextIOBase, sep: str) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    file: io.TextIOBase, sep: str, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Line (counted from 1) and stripped cells of each row that isn't blank."""
     # The format "space" lets any blanks separate; csv knows a single one.
     lines = (" ".join(line.split()) + "\n" for line in file) if sep == "space" else file
     mark = " " if sep == "space" else SEPARATORS[sep]
-    reader = csv.reader(lines, delimiter=mark, strict=True, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=mark, strict=strict, skipinitialspace=True)
     before = 0
     try:
         for row in reader:
@@ -168,7 +178,7 @@ def first_row(path: Path, sep: str) -> list[str]:
 
 def _refuse_ragged(path: Path, sep: str, width: int) -> None:
     with _text(path) as file:
-        for line, cells in _records(file, sep):
+        for line, cells in _records(file, sep, strict=True):
             if len(cells) != width:
                 raise ValueError(f"line {line} has {len(cells)} cells; the first row has {width}")
 

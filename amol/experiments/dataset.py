@@ -13,6 +13,7 @@ SPLIT_ORDERS = ("test first", "halves")
 FRACTIONS = (0.6, 0.2, 0.2)  # training, validation, test
 # Standard deviations from the mean: 10⁸ squares of it have a finite sum in float32.
 LARGEST_FEATURE = 1e15
+LARGEST = 1e100  # beyond, the square of a number may not be finite
 SMALLEST_SPREAD = 1e-140  # its square keeps all digits in float64
 
 
@@ -199,7 +200,7 @@ def network_features(dataset: Dataset, rows: np.ndarray) -> np.ndarray:
     for column, name in enumerate(dataset.feature_names):
         raw, values = dataset.X[:, column], X[:, column]
         tiny = 0 < np.ptp(raw[rows]) < SMALLEST_SPREAD
-        if tiny or np.isnan(values).any():
+        if tiny or not np.abs(raw).max() <= LARGEST:
             side = "too close to each other" if tiny else "too large"
             raise DataError(
                 f"{dataset.name}: column {name!r} can't be standardized, its values are {side}; "
