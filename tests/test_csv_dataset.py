@@ -374,7 +374,7 @@ def test_keys_follow_the_data_and_leave_those_of_others_alone(write):
         (["Abalone"], {}, "target is 'grade', but datasets names no .csv file: Abalone"),
         (["my.csv"], {"target": 3}, "target is 3; allowed: the name of a column"),
         (["my.csv"], {"order": 5}, "order is 5; allowed: labels from lowest to highest"),
-        (["my.doc"], {}, "datasets holds 'my.doc'.*or a path to a .csv file"),
+        (["my.doc"], {}, "datasets holds 'my.doc'.*or the path of a table"),
         (["my.csv", ["a"]], {}, r"datasets holds \['a'\]"),
     ],
 )

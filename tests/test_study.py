@@ -28,7 +28,7 @@ def store(tmp_path, monkeypatch):
     [
         ("datasets", ["Wine"], "'Wine'; did you mean Wine Red? allowed: Synthetic, Wine Red"),
         ("datasets", 3, "datasets is 3"),
-        ("methods", "CE,XE", "'XE'; allowed: CE, OLL"),
+        ("methods", "CE,XE", "'XE'; allowed: CE, CE-masked"),
         ("methods", [], "empty"),
         ("methods", ["CE", "CE"], "twice"),
         ("seeds", 0, "seeds is 0"),

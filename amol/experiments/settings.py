@@ -7,9 +7,15 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
-from amol.experiments.csv_dataset import read_csv
+from amol.experiments.csv_table import Format
 from amol.experiments.dataset import FRACTIONS, SPLIT_ORDERS, Dataset
-from amol.experiments.datasets import ABALONE_VARIANTS, DATASETS, is_file, load_dataset
+from amol.experiments.datasets import (
+    ABALONE_VARIANTS,
+    DATASETS,
+    MORE_DATASETS,
+    is_file,
+    load_dataset,
+)
 from amol.experiments.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
 
@@ -167,7 +173,7 @@ def _read_datasets(datasets, target, order, csv_options, own) -> dict:
     read = {path: load_dataset(path, target, order, **csv_options) for path in files}
     own = {**own, **{data.name: data for data in read.values()}}
     names = [read[name].name if name in files else name for name in given]
-    names = _names("datasets", names, DATASETS, (*ABALONE_VARIANTS, *own))
+    names = _names("datasets", names, DATASETS, (*MORE_DATASETS, *ABALONE_VARIANTS, *own))
     for_files = {"target": target, "order": ", ".join(order), "csv_options": csv_options}
     for name, value in for_files.items():
         if value and not own:
@@ -217,7 +223,7 @@ def _names(what: str, value, allowed: tuple[str, ...], unlisted=()) -> tuple[str
             near = [lower[n] for n in difflib.get_close_matches(str(name).lower(), lower)]
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             listed = ", ".join(allowed) or "none"
-            files = ", or a path to a .csv file" if what == "datasets" else ""
+            files = ", or the path of a table" if what == "datasets" else ""
             raise ValueError(f"{what} holds {name!r}; {hint}allowed: {listed}{files}")
     if not names or len(set(names)) < len(names):
         problem = "is empty" if not names else f"names one twice: {', '.join(names)}"
@@ -244,8 +250,7 @@ def _seeds(value) -> tuple[int, ...]:
 
 def csv_options() -> tuple[str, ...]:
     """Names of the options that a CSV file may be read with."""
-    known = inspect.signature(read_csv).parameters
-    return tuple(name for name in known if name not in ("name", "target", "order"))
+    return tuple(option.name for option in fields(Format))
 
 
 def own_parameters(method: str) -> tuple[str, ...]:
