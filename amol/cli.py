@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         "--record",
         metavar="NAME",
         help="train one of the long studies whole and write its rows to book/recorded: "
-        "choices, ranking, splits, losses",
+        "grid, controls, choices, ranking, splits, losses",
     )
     study.add_argument(
         "--backend",
@@ -113,26 +113,29 @@ def _build(arguments: argparse.Namespace) -> None:
         warm()  # first of all, since it takes seconds beside the study's
     gc.disable()  # nothing is garbage while modules are loaded, and searching takes a second
 
-    import amol.paper.open_choices  # noqa: F401  (registers the losses of the alternatives)
+    import pandas as pd
+
     from amol.errors import NotebookError
-    from amol.experiments.study import StudySettings, run_studies
+    from amol.experiments.study import run_studies
     from amol.paper.ledger import ledger
+    from amol.paper.recording_checks import compare_runs, write_notes
+    from amol.paper.recordings import TRAINED_BY_BUILD, grid_of
     from amol.paths import build_dir
 
     gc.enable()
     print("study: the default grid and its controls", flush=True)
-    grid = [
-        StudySettings(),
-        StudySettings(methods=("KL", "CE-masked")),
-        StudySettings("Abalone", "AMOL-OLL on Castagnos"),
-    ]
+    grid = [settings for name in TRAINED_BY_BUILD for _, settings in grid_of(name)]
     frames = run_studies(grid, workers=arguments.workers, progress=True)
     trained, reused = (sum(frame.attrs[k] for frame in frames) for k in ("trained", "reused"))
     print(f"study: {trained} runs trained, {reused} reused", flush=True)
     runs = frames[0]
     results = build_dir() / "results"
     results.mkdir(parents=True, exist_ok=True)
-    runs.to_csv(results / "runs.csv", index=False)
+    runs.to_csv(results / "runs.csv", index=False, lineterminator="\n")
+    controls = pd.concat(frames[1:], ignore_index=True)
+    compared = compare_runs("grid", runs), compare_runs("controls", controls)
+    write_notes(results, *compared)
+    print(*(f"study: {comparison}" for comparison in compared), sep="\n", flush=True)
     ledger(runs).to_csv(results / "ledger.csv", index=False)
     try:
         page = build.make_book(stale, arguments.workers, runs.attrs["seconds"])
@@ -250,12 +253,15 @@ def _record(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> int:
     from amol.experiments.study import StudySettings, run_study
     from amol.paper.ledger import ledger
+    from amol.paper.recording_checks import differences
 
     entries = ledger(run_study(StudySettings()))
     surprises = entries[entries["verdict"] != entries["expected"]]
     print(entries.to_string(index=False))
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
-    return 1 if len(surprises) else 0
+    differing = differences()
+    print(*differing, sep="\n")
+    return 1 if len(surprises) or differing else 0
 
 
 def _bench(arguments: argparse.Namespace) -> None:
