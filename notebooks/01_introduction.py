@@ -27,25 +27,6 @@
 # with the best and the worst wines. No number in the text is typed: change a parameter, run the
 # page again, and the sentences change with it.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Wine White"]  # data sets or CSV files; the first one is drawn
 target: str = ""  # label column of the CSV files among the data sets
@@ -58,21 +39,15 @@ epochs: int = 200  # most epochs a network may train
 # %%
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
-from amol.experiments.study import StudySettings, predictions, run_study
+from amol.experiments import StudySettings, predictions, run_study
 from amol.losses import center_class
-from amol.report import figures, tables
+from amol.report import figures, footer, show, show_numbers, tables
 
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %%
@@ -86,24 +61,22 @@ extreme = distance_to_end < side
 
 # %% tags=["remove-cell"]
 end = distance_to_end == 0
-numbers = {
-    "intro_dataset": dataset,
-    "intro_method": method,
-    "intro_networks": len(settings.seeds),
-    "intro_classes": data.num_classes,
-    "intro_center": center,
-    "intro_center_name": data.class_names[center],
-    "intro_first_name": data.class_names[0],
-    "intro_last_name": data.class_names[-1],
-    "intro_center_share": float(np.mean(data.y == center)),
-    "intro_extreme_n": int(extreme.sum()),
-    "intro_pool": "two outermost classes" if side == 2 else "outermost class",
-    "intro_hedged": float(np.mean(y_pred[:, extreme] == center)),
-    "intro_right": float(np.mean(y_pred[:, extreme] == y_true[extreme])),
-    "intro_end_right": float(np.mean(y_pred[:, end] == y_true[end])),
-}
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(
+    intro_dataset=dataset,
+    intro_method=method,
+    intro_networks=len(settings.seeds),
+    intro_classes=data.num_classes,
+    intro_center=center,
+    intro_center_name=data.class_names[center],
+    intro_first_name=data.class_names[0],
+    intro_last_name=data.class_names[-1],
+    intro_center_share=float(np.mean(data.y == center)),
+    intro_extreme_n=int(extreme.sum()),
+    intro_pool="two outermost classes" if side == 2 else "outermost class",
+    intro_hedged=float(np.mean(y_pred[:, extreme] == center)),
+    intro_right=float(np.mean(y_pred[:, extreme] == y_true[extreme])),
+    intro_end_right=float(np.mean(y_pred[:, end] == y_true[end])),
+)
 
 # %% [markdown]
 # ## The failure, live
@@ -124,11 +97,10 @@ shares = pd.crosstab(truth, y_pred.ravel(), normalize="index").reindex(columns=c
 shares = shares.fillna(0.0).rename_axis(index="true", columns="predicted")
 confusion = shares.stack().rename("share").reset_index()
 figure = figures.confusion(confusion, center)
-glue("fig-confusion", figures.save("fig-confusion", figure, confusion))
+show("fig-confusion", figure, confusion)
 
 # %% [markdown]
-# ```{glue:figure} fig-confusion
-# :name: fig-confusion
+# ```{result} fig-confusion
 # :alt: >-
 # :  Heat map with true classes down and predicted classes across, in percent of the true
 # :  class. The column of the center class is framed; the rows of the outermost classes put
@@ -137,9 +109,6 @@ glue("fig-confusion", figures.save("fig-confusion", figure, confusion))
 # Where the test samples of each true class end up, in percent of that class, all networks pooled.
 # Without hedging, the dark cells would lie on the diagonal. The framed column holds whatever was
 # called the center class.
-# Download: <a href="../results/figures/fig-confusion.svg" download>SVG</a>,
-# <a href="../results/figures/fig-confusion.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-confusion.csv" download>CSV</a>.
 # ```
 #
 # Take the {glue:text}`intro_pool` on each side, {glue:text}`intro_extreme_n:d` test samples in all.
@@ -164,17 +133,17 @@ mass = pd.concat(
     for name, side in sides.items() if side.any()
 )  # fmt: skip
 figure = figures.bars(mass, ylabel="mean probability")
-glue("fig-mass", figures.save("fig-mass", figure, mass))
+show("fig-mass", figure, mass)
 
 # %% tags=["remove-cell"]
 mean_mass = probabilities[:, extreme].mean(axis=(0, 1))
 own = np.take_along_axis(probabilities, np.tile(y_true, (len(y_pred), 1))[..., None], axis=2)
-glue("intro_mass_center", float(mean_mass[center]), display=False)
-glue("intro_mass_own", float(own[:, extreme].mean()), display=False)
+show_numbers(
+    intro_mass_center=float(mean_mass[center]), intro_mass_own=float(own[:, extreme].mean())
+)
 
 # %% [markdown]
-# ```{glue:figure} fig-mass
-# :name: fig-mass
+# ```{result} fig-mass
 # :alt: >-
 # :  Two bar charts of mean predicted probability by class, one for samples of the two lowest
 # :  classes and one for samples of the two highest. In both, the tallest bars stand at or
@@ -182,9 +151,6 @@ glue("intro_mass_own", float(own[:, extreme].mean()), display=False)
 #
 # Mean predicted probability of each class over the extreme test samples, all networks pooled; the
 # center class is orange.
-# Download: <a href="../results/figures/fig-mass.svg" download>SVG</a>,
-# <a href="../results/figures/fig-mass.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-mass.csv" download>CSV</a>.
 # ```
 #
 # Over all of them together, the center class gets {glue:text}`intro_mass_center:.0%` of the
@@ -206,19 +172,13 @@ constant = pd.DataFrame(
     },
     index=pd.Index(classes, name="Answer"),
 )
-caption = (
-    f"Giving every sample of {tables.literal(dataset)} the same answer: the largest error and the "
-    "mean error, both in classes, and the share of right answers."
-)
-glue("tab-constant", tables.publish("tab-constant", caption, constant))
+show("tab-constant", constant)
 
 # %% [markdown]
-# ```{glue:md} tab-constant
-# :format: myst
+# ```{result} tab-constant
+# Giving every sample of {glue:text}`intro_dataset` the same answer: the largest error and the mean
+# error, both in classes, and the share of right answers.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-constant.csv" download>CSV</a>,
-# <a href="../results/tables/tab-constant.tex" download>LaTeX</a></p>
 #
 # Two forces meet in that table, and it pays to keep them apart. The *worst* error is smallest in
 # the middle whatever the data. The *share of right answers* is largest where the samples are, and
@@ -239,16 +199,12 @@ glue("tab-constant", tables.publish("tab-constant", caption, constant))
 # %% tags=["remove-output"]
 metrics = ["CHR", "CHR_ext", "QWK", "accuracy"]
 summary = tables.summarize(runs, metrics)
-table = tables.publish_comparison("tab-hedging", "Hedging and agreement", summary, "metric")
-glue("tab-hedging", table)
+show("tab-hedging", tables.comparison(summary, "metric"))
 
 # %% [markdown]
-# ```{glue:md} tab-hedging
-# :format: myst
+# ```{result} tab-hedging
+# Hedging and agreement.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-hedging.csv" download>CSV</a>,
-# <a href="../results/tables/tab-hedging.tex" download>LaTeX</a></p>
 #
 # ## What the paper claims, and where it is tried here
 #
@@ -264,6 +220,4 @@ glue("tab-hedging", table)
 #    {ref}`Conclusion <sec-conclusion>`.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

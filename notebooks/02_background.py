@@ -21,25 +21,6 @@
 # logits $z_k$ and probabilities $\hat y_k$ (their softmax), and $d_k = |k - y|$ is the distance
 # of class $k$ from the truth.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 methods: list = [
     "CE",
@@ -63,11 +44,10 @@ sigma: float = 1.0  # width of the Gaussian target in classes, above 0
 # %%
 import pandas as pd
 import torch
-from myst_nb import glue
 
-from amol.experiments.study import StudySettings
+from amol.experiments import StudySettings
 from amol.losses import LOSSES, center_class
-from amol.report import figures, tables
+from amol.report import figures, footer, show, show_numbers, tables
 
 settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 
@@ -188,30 +168,21 @@ prices = pd.DataFrame(rows)
 # %% tags=["remove-output"]
 cells = prices.set_index("name")[["center", "far", "ratio"]].map("{:.2f}".format)
 cells.columns = ["Lump at the center", "Lump at the far end", "Center / far"]
-caption = (
-    f"Price of half the probability misplaced when the truth is class 0 of {num_classes}. In the "
-    "last column 1 means that the loss can't tell the two apart, below 1 that the center is the "
-    "cheaper mistake."
-)
-table = tables.publish("tab-price", caption, cells.rename_axis("Loss"), prices)
-glue("tab-price", table)
+show("tab-price", cells.rename_axis("Loss"), prices)
 
 # %% [markdown]
-# ```{glue:md} tab-price
-# :format: myst
+# ```{result} tab-price
+# Price of half the probability misplaced when the truth is class 0 of 7. In the last column 1 means
+# that the loss can't tell the two apart, below 1 that the center is the cheaper mistake.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-price.csv" download>CSV</a>,
-# <a href="../results/tables/tab-price.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-output"]
 ends = {"center": "lump at the center", "far": "lump at the far end"}
 figure = figures.dumbbells(prices, ends, xlabel="price (log scale)", scale="log")
-glue("fig-price", figures.save("fig-price", figure, prices))
+show("fig-price", figure, prices)
 
 # %% [markdown]
-# ```{glue:figure} fig-price
-# :name: fig-price
+# ```{result} fig-price
 # :alt: >-
 # :  One row a loss, on a logarithmic price axis, with a hollow dot for mass at the center and a
 # :  full dot for mass at the far end. For cross-entropy and focal loss the dots coincide; for
@@ -220,23 +191,18 @@ glue("fig-price", figures.save("fig-price", figure, prices))
 #
 # The prices of {numref}`tab-price`. The longer the bar, the more a loss cares where the mistake
 # lies. A dot further right is dearer.
-# Download: <a href="../results/figures/fig-price.svg" download>SVG</a>,
-# <a href="../results/figures/fig-price.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-price.csv" download>CSV</a>.
 # ```
 
 # %% tags=["remove-cell"]
 ratio = prices.set_index("name")["ratio"]
-words = {
-    "price_blind": ", ".join(ratio.index[(ratio - 1).abs() < 1e-6]) or "none",
-    "price_center_dearer": ", ".join(ratio.index[ratio > 1 + 1e-6]) or "none",
-    "price_center_cheaper": ", ".join(ratio.index[ratio < 1 - 1e-6]) or "none",
-    "price_ratio_kl": f"{ratio['KL']:.2f}" if "KL" in ratio else tables.DASH,
-    "price_ratio_amol": f"{ratio['AMOL']:.2f}" if "AMOL" in ratio else tables.DASH,
-    "price_ratio_asym": f"{ratio['AMOL-asym']:.2f}" if "AMOL-asym" in ratio else tables.DASH,
-}
-for key, word in words.items():
-    glue(key, word, display=False)
+show_numbers(
+    price_blind=", ".join(ratio.index[(ratio - 1).abs() < 1e-6]) or "none",
+    price_center_dearer=", ".join(ratio.index[ratio > 1 + 1e-6]) or "none",
+    price_center_cheaper=", ".join(ratio.index[ratio < 1 - 1e-6]) or "none",
+    price_ratio_kl=f"{ratio['KL']:.2f}" if "KL" in ratio else tables.DASH,
+    price_ratio_amol=f"{ratio['AMOL']:.2f}" if "AMOL" in ratio else tables.DASH,
+    price_ratio_asym=f"{ratio['AMOL-asym']:.2f}" if "AMOL-asym" in ratio else tables.DASH,
+)
 
 # %% [markdown]
 # Read from the last column:
@@ -258,6 +224,4 @@ for key, word in words.items():
 # center, is the paper's proposal.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings)

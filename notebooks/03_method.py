@@ -25,25 +25,6 @@
 # the two middle ones, $\lfloor c \rfloor$, which is the choice that fits the paper's numbers for
 # Wine Red ($K = 6$).
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 alpha: float = 1.0  # strength of the weight, at least 0
 sigma: float = 1.0  # width of the Gaussian target in classes, above 0
@@ -54,12 +35,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import torch
-from myst_nb import glue
 
-from amol.experiments.study import StudySettings
+from amol.experiments import StudySettings
 from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
 from amol.metrics import center_hedging_rate
-from amol.report import figures, tables
+from amol.report import figures, footer, show, show_numbers
 
 settings = StudySettings(alpha=alpha, sigma=sigma)
 num_classes = 7
@@ -132,11 +112,10 @@ weights = pd.DataFrame(
     for k in range(num_classes)
 )
 figure = figures.weight_curves(weights)
-glue("fig-weight", figures.save("fig-weight", figure, weights))
+show("fig-weight", figure, weights)
 
 # %% [markdown]
-# ```{glue:figure} fig-weight
-# :name: fig-weight
+# ```{result} fig-weight
 # :alt: >-
 # :  Two panels of the weight against the candidate class. In the upper one, for AMOL, the weight
 # :  is a tent that peaks at the center class, tall for a true label at the end, lower for one next
@@ -146,9 +125,6 @@ glue("fig-weight", figures.save("fig-weight", figure, weights))
 # The weight $m(k, y)$ of {eq}`eq-weight` for three true labels $y$ (the paper's Figure 1). Above,
 # AMOL's weight acts on both sides of the center. Below, AMOL-asym's acts only between the label and
 # the center.
-# Download: <a href="../results/figures/fig-weight.svg" download>SVG</a>,
-# <a href="../results/figures/fig-weight.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-weight.csv" download>CSV</a>.
 # ```
 #
 # ### Four properties, checked
@@ -172,27 +148,19 @@ for (name, check), (parity, sizes) in product(checks.items(), grids.items()):
     verdicts.loc[name, parity] = "holds" if all(check(*point) for point in grid) else "fails"
 
 # %% tags=["remove-output"]
-caption = (
-    "Properties of $m(k, y)$, evaluated on the weights. At even $K$ the center class is the lower "
-    "of the two middle ones."
-)
-glue("tab-properties", tables.publish("tab-properties", caption, verdicts))
+show("tab-properties", verdicts)
 
 # %% tags=["remove-cell"]
-numbers = {
-    "weight_beside": float(center_weight(num_classes, alpha)[1, 1]),
-    "weight_even": float(center_weight(6, alpha)[center_class(6)].max()),
-}
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(
+    weight_beside=float(center_weight(num_classes, alpha)[1, 1]),
+    weight_even=float(center_weight(6, alpha)[center_class(6)].max()),
+)
 
 # %% [markdown]
-# ```{glue:md} tab-properties
-# :format: myst
+# ```{result} tab-properties
+# Properties of $m(k, y)$, evaluated on the weights. At even $K$ the center class is the lower of
+# the two middle ones.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-properties.csv" download>CSV</a>,
-# <a href="../results/tables/tab-properties.tex" download>LaTeX</a></p>
 #
 # Two remarks. At even $K$ no label is the center, so the second property has no subject: the lower
 # middle class is half a step off and gets a weight of up to {glue:text}`weight_even:.2f` at
@@ -249,31 +217,25 @@ cells = terms.set_index(terms["Class"].astype(str)).drop(columns="Class")
 cells = cells.map(lambda number: f"{number:.3f}".replace("-", "−"))
 sums = {"ŷ log(ŷ/p)": divergence.sum(), "m ŷ log(ŷ/p)": by_hand}
 cells.loc["**Sum**"] = [f"**{sums[c]:.3f}**" if c in sums else "" for c in cells.columns]
-caption = (
-    f"AMOL of one prediction for true label 0, term by term ($\\alpha$ = {alpha:g}, "
-    f"$\\sigma$ = {sigma:g})."
-)
-glue("tab-terms", tables.publish("tab-terms", caption, cells, terms))
+show("tab-terms", cells, terms)
 
 # %% tags=["remove-cell"]
-numbers = {
-    "method_classes": num_classes,
-    "terms_kl": float(divergence.sum()),
-    "terms_amol": float(by_hand),
-    "terms_least": f"{(weight * best * (best / target).log()).sum():.4f}".replace("-", "−"),
-    "terms_center_target": float(target[center]),
-    "terms_center_best": float(best[center]),
-}
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(
+    method_classes=num_classes,
+    terms_alpha=alpha,
+    terms_sigma=sigma,
+    terms_kl=float(divergence.sum()),
+    terms_amol=float(by_hand),
+    terms_least=f"{(weight * best * (best / target).log()).sum():.4f}".replace("-", "−"),
+    terms_center_target=float(target[center]),
+    terms_center_best=float(best[center]),
+)
 
 # %% [markdown]
-# ```{glue:md} tab-terms
-# :format: myst
+# ```{result} tab-terms
+# AMOL of one prediction for true label 0, term by term ($\alpha$ = {glue:text}`terms_alpha:g`,
+# $\sigma$ = {glue:text}`terms_sigma:g`).
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-terms.csv" download>CSV</a>,
-# <a href="../results/tables/tab-terms.tex" download>LaTeX</a></p>
 #
 # Unweighted, the prediction costs {glue:text}`terms_kl:.3f`; with the weight,
 # {glue:text}`terms_amol:.3f`. A term is negative where the network puts less than the target on a
@@ -308,6 +270,4 @@ for key, number in numbers.items():
 # it.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings)

@@ -15,25 +15,6 @@
 # Four data sets, one small network, several losses, a few random starts. This page says what goes
 # in, which parts of the recipe the paper states, and which had to be chosen.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
@@ -57,26 +38,18 @@ epochs: int = 200  # most epochs a network may train
 # %%
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
+from amol.experiments import StudySettings
 from amol.experiments.datasets import duplicate_rows, split, twin_share
-from amol.experiments.study import StudySettings
 from amol.losses import center_class
 from amol.paper.open_choices import CHOICES
 from amol.paper.rules_on_data import SIZES
-from amol.report import figures, tables
+from amol.report import figures, footer, show, tables
 
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 loaded = {name: settings.load(name) for name in settings.datasets}
 
 # %% [markdown]
@@ -97,17 +70,13 @@ for name, data in loaded.items():
     }  # fmt: skip
 cells = pd.DataFrame(rows).T.rename_axis("Data set")
 cells = cells.loc[:, ~cells.eq(tables.DASH).all()]
-place = ", ours beside the paper's Table 1" if set(SIZES) & set(loaded) else ""
-caption = f"The data sets{place}: classes $K$, samples $N$, features, source."
-glue("tab-datasets", tables.publish("tab-datasets", caption, cells))
+show("tab-datasets", cells)
 
 # %% [markdown]
-# ```{glue:md} tab-datasets
-# :format: myst
+# ```{result} tab-datasets
+# The data sets: classes $K$, samples $N$, features, source; where the paper's Table 1 has a data
+# set, its numbers stand beside ours.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-datasets.csv" download>CSV</a>,
-# <a href="../results/tables/tab-datasets.tex" download>LaTeX</a></p>
 #
 # The paper says of its synthetic set that it has 5,000 samples, seven classes and a heavy center
 # (about 34 % in class 3). The recipe here is ours: ten Gaussian features, a mildly nonlinear score
@@ -127,20 +96,16 @@ labels = pd.concat(
     for name, data in loaded.items() for classes in [np.arange(data.num_classes)]
 )  # fmt: skip
 figure = figures.bars(labels, ylabel="share of samples")
-glue("fig-labels", figures.save("fig-labels", figure, labels))
+show("fig-labels", figure, labels)
 
 # %% [markdown]
-# ```{glue:figure} fig-labels
-# :name: fig-labels
+# ```{result} fig-labels
 # :alt: >-
 # :  Bar charts of label shares, one a data set. The synthetic set and the wines crowd in the middle
 # :  classes and thin out towards both ends; Abalone's seven classes are of similar size.
 #
 # Share of samples in each class; the center class is orange. Wine Red has six classes, so that its
 # center falls between two and the lower one is taken.
-# Download: <a href="../results/figures/fig-labels.svg" download>SVG</a>,
-# <a href="../results/figures/fig-labels.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-labels.csv" download>CSV</a>.
 # ```
 #
 # ### How much there is to measure on
@@ -166,20 +131,14 @@ for name, data in loaded.items():
         "Twins": f"{100 * twin_share(data, settings.split_seed):.1f} %",
     }
 cells = pd.DataFrame(rows).T.rename_axis("Data set")
-caption = (
-    "The test part: its rows, how many of them CHR and CHR_ext look at, the center class and its "
-    "share. Then the rows of the whole set that repeat an earlier one, and the share of test rows "
-    "with a twin among those trained or validated on."
-)
-glue("tab-extremes", tables.publish("tab-extremes", caption, cells))
+show("tab-extremes", cells)
 
 # %% [markdown]
-# ```{glue:md} tab-extremes
-# :format: myst
+# ```{result} tab-extremes
+# The test part: its rows, how many of them CHR and CHR_ext look at, the center class and its share.
+# Then the rows of the whole set that repeat an earlier one, and the share of test rows with a twin
+# among those trained or validated on.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-extremes.csv" download>CSV</a>,
-# <a href="../results/tables/tab-extremes.tex" download>LaTeX</a></p>
 #
 # ## The protocol
 #
@@ -211,19 +170,13 @@ protocol = pd.DataFrame(
      for item, (value, reason) in part.items()],
     columns=["Item", "Here", "Origin", "Reason or source"],
 ).set_index("Item")  # fmt: skip
-caption = (
-    "The protocol: what the paper states, with the values of this run, and what it leaves open, "
-    "with the default chosen here and the reason."
-)
-glue("tab-protocol", tables.publish("tab-protocol", caption, protocol))
+show("tab-protocol", protocol)
 
 # %% [markdown]
-# ```{glue:md} tab-protocol
-# :format: myst
+# ```{result} tab-protocol
+# The protocol: what the paper states, with the values of this run, and what it leaves open, with
+# the default chosen here and the reason.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-protocol.csv" download>CSV</a>,
-# <a href="../results/tables/tab-protocol.tex" download>LaTeX</a></p>
 #
 # ## The scores
 #
@@ -237,6 +190,4 @@ glue("tab-protocol", tables.publish("tab-protocol", caption, protocol))
 #   classes count as much as common ones.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings)

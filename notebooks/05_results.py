@@ -18,25 +18,6 @@
 # {ref}`conclusion <sec-conclusion>`. To look at single networks, filter the live chart of
 # {numref}`fig-explorer-results`.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
@@ -60,24 +41,16 @@ epochs: int = 200  # most epochs a network may train
 # %%
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
-from amol.experiments.datasets import load_dataset, split
-from amol.experiments.study import StudySettings, predictions, run_study
+from amol.experiments import StudySettings, load_dataset, predictions, run_study
+from amol.experiments.datasets import split
 from amol.losses import PAPER_METHODS, center_class
-from amol.report import figures, tables
+from amol.report import figures, footer, show, show_numbers, tables
 
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %% [markdown]
@@ -94,8 +67,7 @@ main = summary if main.empty else main
 
 # %% tags=["remove-output"]
 agreement = main[main["metric"] == "QWK"]
-table = tables.publish_comparison("tab-qwk", "QWK (higher is better)", agreement, place="Table 2")
-glue("tab-qwk", table)
+show("tab-qwk", tables.comparison(agreement, place="Table 2"))
 
 # %% tags=["remove-cell"]
 baseline = "CE"
@@ -114,6 +86,7 @@ def differences(part, method):
     return means[method] - means[baseline]
 
 
+# %% tags=["remove-cell"]
 def span(changes):
     """Smallest and largest change, as text."""
     if changes.empty:
@@ -123,17 +96,16 @@ def span(changes):
 
 # %% tags=["remove-cell"]
 low, high = span(differences(agreement, "AMOL"))
-words = {"qwk_led": led_by(agreement, "AMOL"), "qwk_gain_low": low, "qwk_gain_high": high}
-for key, word in words.items():
-    glue(key, word, display=False)
+show_numbers(
+    qwk_led=led_by(agreement, "AMOL"),
+    qwk_gain_low=low,
+    qwk_gain_high=high,
+)
 
 # %% [markdown]
-# ```{glue:md} tab-qwk
-# :format: myst
+# ```{result} tab-qwk
+# QWK (higher is better).
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-qwk.csv" download>CSV</a>,
-# <a href="../results/tables/tab-qwk.tex" download>LaTeX</a></p>
 #
 # The paper reports AMOL best on all four. In this run it leads, alone or tied, on:
 # {glue:text}`qwk_led`. Its mean lies between {glue:text}`qwk_gain_low` and
@@ -148,30 +120,25 @@ for key, word in words.items():
 few = [name for name in settings.datasets if settings.load(name).num_classes < 5]
 rate = "CHR" if len(few) == len(settings.datasets) else "CHR_ext"
 hedging = main[main["metric"] == rate]
-table = tables.publish_comparison("tab-chr", f"{rate} (lower is better)", hedging, place="Table 3")
-glue("tab-chr", table)
+show("tab-chr", tables.comparison(hedging, place="Table 3"))
 
 # %% tags=["remove-cell"]
 low, high = span(differences(hedging, "AMOL"))
 oll = differences(hedging, "OLL")
-words = {
-    "chr_led": led_by(hedging, "AMOL"),
-    "chr_gain_low": low,
-    "chr_gain_high": high,
-    "oll_worse": ", ".join(oll.index[oll > 0]) or "none",
-    "synthetic_chr": tables.quote(summary, "Synthetic", "AMOL", "CHR"),
-    "synthetic_chr_paper": tables.quote(summary, "Synthetic", "AMOL", "CHR", paper=True),
-}
-for key, word in words.items():
-    glue(key, word, display=False)
+show_numbers(
+    hedging_rate=rate,
+    chr_led=led_by(hedging, "AMOL"),
+    chr_gain_low=low,
+    chr_gain_high=high,
+    oll_worse=", ".join(oll.index[oll > 0]) or "none",
+    synthetic_chr=tables.quote(summary, "Synthetic", "AMOL", "CHR"),
+    synthetic_chr_paper=tables.quote(summary, "Synthetic", "AMOL", "CHR", paper=True),
+)
 
 # %% [markdown]
-# ```{glue:md} tab-chr
-# :format: myst
+# ```{result} tab-chr
+# {glue:text}`hedging_rate` (lower is better).
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-chr.csv" download>CSV</a>,
-# <a href="../results/tables/tab-chr.tex" download>LaTeX</a></p>
 #
 # AMOL has the lowest rate, alone or tied, on: {glue:text}`chr_led`. Against cross-entropy its mean
 # moves by {glue:text}`chr_gain_low` to {glue:text}`chr_gain_high`. The paper remarks that OLL,
@@ -184,11 +151,10 @@ for key, word in words.items():
 # %% tags=["remove-output"]
 all_rates = summary[summary["metric"] == rate]
 figure = figures.dots(all_rates, "dataset", flags={"Wine Red": " †"})
-glue("fig-chrext", figures.save("fig-chrext", figure, all_rates))
+show("fig-chrext", figure, all_rates)
 
 # %% [markdown]
-# ```{glue:figure} fig-chrext
-# :name: fig-chrext
+# ```{result} fig-chrext
 # :alt: >-
 # :  One panel a data set, one row a loss, the extended hedging rate to the right. Dots are our
 # :  means with error bars, ticks the paper's means. On most panels AMOL and AMOL-asym lie left of
@@ -198,9 +164,6 @@ glue("fig-chrext", figures.save("fig-chrext", figure, all_rates))
 # over seeds on either side, the tick is the paper's mean where it prints one. The bars show the
 # spread over random starts on one fixed split, not the uncertainty about new data. †Wine Red has
 # next to no samples in its outermost classes.
-# Download: <a href="../results/figures/fig-chrext.svg" download>SVG</a>,
-# <a href="../results/figures/fig-chrext.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-chrext.csv" download>CSV</a>.
 # ```
 #
 # ## Where the probability goes
@@ -223,7 +186,7 @@ for method in [m for m in settings.methods if m not in others] or settings.metho
 average = pd.concat(lines)[["method", "k", "mean", "std"]]
 truth = pd.Series(np.bincount(y_true[extreme], minlength=num_classes) / extreme.sum())
 figure = figures.average_distribution(average, truth, center_class(num_classes))
-glue("fig-avgdist", figures.save("fig-avgdist", figure, average))
+show("fig-avgdist", figure, average)
 
 # %% tags=["remove-cell"]
 ends = [*range(side), *range(num_classes - side, num_classes)]
@@ -234,12 +197,10 @@ for key, method in {"ce": "CE", "amol": "AMOL", "asym": "AMOL-asym"}.items():
     at_center = f"{mass.loc[method, center_class(num_classes)]:.3f}" if known else tables.DASH
     at_ends = f"{mass.loc[method, ends].sum():.3f}" if known else tables.DASH
     numbers |= {f"avg_center_{key}": at_center, f"avg_ends_{key}": at_ends}
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(**numbers)
 
 # %% [markdown]
-# ```{glue:figure} fig-avgdist
-# :name: fig-avgdist
+# ```{result} fig-avgdist
 # :alt: >-
 # :  Mean predicted probability against class, one line a loss, over gray bars that show where the
 # :  samples truly lie, in the two outermost classes on each side. The line of cross-entropy
@@ -248,9 +209,6 @@ for key, number in numbers.items():
 # Mean predicted probability over the extreme test samples (the paper's Figure 2), one line a loss,
 # with one standard deviation over seeds. Gray bars: where these samples truly belong. The shaded
 # band is the center class.
-# Download: <a href="../results/figures/fig-avgdist.svg" download>SVG</a>,
-# <a href="../results/figures/fig-avgdist.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-avgdist.csv" download>CSV</a>.
 # ```
 #
 # On {glue:text}`avg_dataset` ({glue:text}`avg_samples:d` such samples), the center class gets
@@ -267,16 +225,17 @@ for key, number in numbers.items():
 # ({numref}`tab-extremes`), so the plain rate is worth reading there.
 
 # %% tags=["remove-cell"]
-for method, key in {"CE": "ce", "AMOL": "amol", "AMOL-asym": "asym"}.items():
-    for metric in ("CHR", "CHR_ext", "QWK"):
-        for dataset, prefix in {"Abalone": "aba", "Wine White": "white", "Wine Red": "red"}.items():
+sets = {"Abalone": "aba", "Wine White": "white", "Wine Red": "red"}
+quoted = {}
+for dataset, prefix in sets.items():
+    absent = f"{dataset} is not part of this run, hence the dashes. "
+    quoted[f"{prefix}_note"] = "" if dataset in settings.datasets else absent
+    for method, key in {"CE": "ce", "AMOL": "amol", "AMOL-asym": "asym"}.items():
+        for metric in ("CHR", "CHR_ext", "QWK"):
             name = f"{prefix}_{metric.lower()}_{key}"
             cell = (summary, dataset, method, metric)
-            glue(name, tables.quote(*cell), display=False)
-            glue(f"{name}_paper", tables.quote(*cell, paper=True), display=False)
-for dataset, prefix in {"Abalone": "aba", "Wine White": "white", "Wine Red": "red"}.items():
-    absent = f"{dataset} is not part of this run, hence the dashes. "
-    glue(f"{prefix}_note", "" if dataset in settings.datasets else absent, display=False)
+            quoted |= {name: tables.quote(*cell), f"{name}_paper": tables.quote(*cell, paper=True)}
+show_numbers(**quoted)
 
 # %% [markdown]
 # {glue:text}`aba_note`Cross-entropy hedges at a rate of {glue:text}`aba_chr_ce` (paper:
@@ -292,17 +251,17 @@ for dataset, prefix in {"Abalone": "aba", "Wine White": "white", "Wine Red": "re
 # ## Wine White: the largest drop
 
 # %% tags=["remove-cell"]
+drops = {}
 for key, column in {"white_drop": "mean", "white_drop_paper": "paper_mean"}.items():
     asym, ce = (
         tables.value(summary, "Wine White", method, "CHR_ext", column)
         for method in ("AMOL-asym", "CE")
     )
     text = tables.DASH if np.isnan(asym - ce) else f"{100 * (asym - ce) / ce:+.0f} %"
-    text = text.replace("-", "−")
-    glue(key, text, display=False)
+    drops[key] = text.replace("-", "−")
 white = summary[(summary["dataset"] == "Wine White") & (summary["metric"] == "QWK")]
 best = white.loc[tables.best_mask(white), "method"]
-glue("white_best", ", ".join(best) or tables.DASH, display=False)
+show_numbers(**drops, white_best=", ".join(best) or tables.DASH)
 
 # %% [markdown]
 # {glue:text}`white_note`Here CHR_ext goes from {glue:text}`white_chr_ext_ce` under cross-entropy
@@ -318,9 +277,11 @@ glue("white_best", ", ".join(best) or tables.DASH, display=False)
 red = load_dataset("Wine Red")
 red_test = red.y[split(red.y, settings.split_seed)[2]]
 to_end = np.minimum(red_test, red.num_classes - 1 - red_test)
-glue("red_outermost", int((to_end == 0).sum()), display=False)
-glue("red_pooled", int((to_end <= 1).sum()), display=False)
-glue("red_one", float(1 / (to_end <= 1).sum()), display=False)
+show_numbers(
+    red_outermost=int((to_end == 0).sum()),
+    red_pooled=int((to_end <= 1).sum()),
+    red_one=float(1 / (to_end <= 1).sum()),
+)
 
 # %% [markdown]
 # {glue:text}`red_note`Its test part holds {glue:text}`red_outermost:d` samples of the two outermost
@@ -338,53 +299,30 @@ glue("red_one", float(1 / (to_end <= 1).sum()), display=False)
 # ablation no value is given. Here they are, for every loss.
 
 # %% tags=["remove-output"]
-table = tables.publish_comparison(
-    "tab-accuracy", "Accuracy (higher is better)", summary[summary["metric"] == "accuracy"]
-)
-glue("tab-accuracy", table)
-
-# %% tags=["remove-output"]
-table = tables.publish_comparison(
-    "tab-mae", "MAE, in classes (lower is better)", summary[summary["metric"] == "MAE"]
-)
-glue("tab-mae", table)
-
-# %% tags=["remove-output"]
-table = tables.publish_comparison(
-    "tab-amae", "AMAE, in classes (lower is better)", summary[summary["metric"] == "AMAE"]
-)
-glue("tab-amae", table)
+show("tab-accuracy", tables.comparison(summary[summary["metric"] == "accuracy"]))
+show("tab-mae", tables.comparison(summary[summary["metric"] == "MAE"]))
+show("tab-amae", tables.comparison(summary[summary["metric"] == "AMAE"]))
 
 # %% tags=["remove-cell"]
 leaders = {}
 for metric in ("QWK", "accuracy", "MAE", "AMAE"):
     part = summary[summary["metric"] == metric]
     top = part[tables.best_mask(part)].groupby("dataset", sort=False)["method"].agg(" and ".join)
-    leaders[metric] = "; ".join(f"{name}: {who}" for name, who in top.items())
-for metric, text in leaders.items():
-    glue(f"leaders_{metric.lower()}", text, display=False)
+    leaders[f"leaders_{metric.lower()}"] = "; ".join(f"{name}: {who}" for name, who in top.items())
+show_numbers(**leaders)
 
 # %% [markdown]
-# ```{glue:md} tab-accuracy
-# :format: myst
+# ```{result} tab-accuracy
+# Accuracy (higher is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-accuracy.csv" download>CSV</a>,
-# <a href="../results/tables/tab-accuracy.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-mae
-# :format: myst
+# ```{result} tab-mae
+# MAE, in classes (lower is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-mae.csv" download>CSV</a>,
-# <a href="../results/tables/tab-mae.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-amae
-# :format: myst
+# ```{result} tab-amae
+# AMAE, in classes (lower is better).
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-amae.csv" download>CSV</a>,
-# <a href="../results/tables/tab-amae.tex" download>LaTeX</a></p>
 #
 # Who leads depends on what is asked:
 #
@@ -402,12 +340,11 @@ traded = "Abalone" if "Abalone" in settings.datasets else settings.datasets[-1]
 x = "CHR" if traded in few else "CHR_ext"
 tradeoff = summary[(summary["dataset"] == traded) & summary["metric"].isin(["QWK", x])]
 figure = figures.tradeoff(tradeoff, x=x, y="QWK")
-glue("traded", traded, display=False)
-glue("fig-tradeoff", figures.save("fig-tradeoff", figure, tradeoff))
+show_numbers(traded=traded)
+show("fig-tradeoff", figure, tradeoff)
 
 # %% [markdown]
-# ```{glue:figure} fig-tradeoff
-# :name: fig-tradeoff
+# ```{result} fig-tradeoff
 # :alt: >-
 # :  Scatter of QWK, upward, against the extended hedging rate, rightward, one named point a loss
 # :  with error bars. The top left corner is best. AMOL and its variants AMOL-asym and AMOL-exp lie
@@ -415,12 +352,7 @@ glue("fig-tradeoff", figures.save("fig-tradeoff", figure, tradeoff))
 #
 # Agreement against hedging on {glue:text}`traded`: higher is better, further left hedges less. The
 # bars are one standard deviation over seeds.
-# Download: <a href="../results/figures/fig-tradeoff.svg" download>SVG</a>,
-# <a href="../results/figures/fig-tradeoff.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-tradeoff.csv" download>CSV</a>.
 # ```
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

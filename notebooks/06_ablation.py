@@ -18,25 +18,6 @@
 # weight at all. This page adds it (`KL`), along with the simplest conceivable way to get rid of
 # hedging (`CE-masked`): train with cross-entropy and forbid the center class as an answer.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
@@ -61,23 +42,16 @@ epochs: int = 200  # most epochs a network may train
 from dataclasses import replace
 
 import numpy as np
-from myst_nb import glue
 
-import amol.paper.open_choices  # registers other readings of the paper
-from amol.experiments.study import StudySettings, run_study
-from amol.report import figures, tables
+from amol.experiments import StudySettings, run_study
+from amol.paper.open_choices import register_readings
+from amol.report import figures, footer, show, show_numbers, tables
 
+register_readings()  # losses as the paper could also be read, such as "AMOL-OLL on Castagnos"
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %%
@@ -93,26 +67,21 @@ dataset = settings.datasets[0]
 
 # %% tags=["remove-output"]
 variants = summary if controls.all() else summary[~controls]
-table = tables.publish_comparison("tab-ablation", "Ablation", variants, "metric", place="Table 4")
-glue("tab-ablation", table)
+show("tab-ablation", tables.comparison(variants, "metric", place="Table 4"))
 
 # %% [markdown]
-# ```{glue:md} tab-ablation
-# :format: myst
+# ```{result} tab-ablation
+# The ablation, with accuracy.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-ablation.csv" download>CSV</a>,
-# <a href="../results/tables/tab-ablation.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-output"]
 drawn = summary[(summary["dataset"] == dataset)]
 figure = figures.dots(drawn, "metric")
-glue("fig-ablation", figures.save("fig-ablation", figure, drawn))
-glue("ablation_dataset", dataset, display=False)
+show("fig-ablation", figure, drawn)
+show_numbers(ablation_dataset=dataset)
 
 # %% [markdown]
-# ```{glue:figure} fig-ablation
-# :name: fig-ablation
+# ```{result} fig-ablation
 # :alt: >-
 # :  Four panels, QWK, CHR, CHR_ext and accuracy, one row a loss. AMOL, AMOL-asym and AMOL-exp have
 # :  the highest QWK and low hedging rates; AMOL-asym and the masked cross-entropy hedge at zero;
@@ -120,20 +89,19 @@ glue("ablation_dataset", dataset, display=False)
 #
 # The ablation on {glue:text}`ablation_dataset` with both controls: our mean with one standard
 # deviation over seeds on either side, and the paper's mean as a tick.
-# Download: <a href="../results/figures/fig-ablation.svg" download>SVG</a>,
-# <a href="../results/figures/fig-ablation.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-ablation.csv" download>CSV</a>.
 # ```
 
 # %% tags=["remove-cell"]
+quoted = {}
 for key, method in {
     "amol": "AMOL", "asym": "AMOL-asym", "exp": "AMOL-exp", "oll": "AMOL-OLL", "ce": "CE",
     "amolce": "AMOL-CE", "kl": "KL", "masked": "CE-masked",
 }.items():  # fmt: skip
     for metric in ("QWK", "CHR", "CHR_ext", "accuracy"):
         cell = (summary, dataset, method, metric)
-        glue(f"{key}_{metric.lower()}", tables.quote(*cell), display=False)
-        glue(f"{key}_{metric.lower()}_paper", tables.quote(*cell, paper=True), display=False)
+        quoted[f"{key}_{metric.lower()}"] = tables.quote(*cell)
+        quoted[f"{key}_{metric.lower()}_paper"] = tables.quote(*cell, paper=True)
+show_numbers(**quoted)
 
 # %% [markdown]
 # ### Finding 1: direction
@@ -149,20 +117,17 @@ for key, method in {
 # ### Finding 2: shape
 
 # %% tags=["remove-cell"]
+shapes = {}
 for key, prefix in {"shape": "", "shape_paper": "paper_"}.items():
-    amol, exp = (
-        tables.value(summary, dataset, method, "CHR", f"{prefix}mean")
+    (amol, amol_std), (exp, exp_std) = (
+        [tables.value(summary, dataset, method, "CHR", prefix + part) for part in ("mean", "std")]
         for method in ("AMOL", "AMOL-exp")
     )
-    spread = np.hypot(
-        *(
-            tables.value(summary, dataset, method, "CHR", f"{prefix}std")
-            for method in ("AMOL", "AMOL-exp")
-        )
-    )
+    spread = np.hypot(amol_std, exp_std)
     known = spread > 0 and exp > 0
-    glue(f"{key}_gap", f"{(amol - exp) / spread:.1f}" if known else tables.DASH, display=False)
-    glue(f"{key}_ratio", f"{amol / exp:.1f}" if known else tables.DASH, display=False)
+    shapes[f"{key}_gap"] = f"{(amol - exp) / spread:.1f}" if known else tables.DASH
+    shapes[f"{key}_ratio"] = f"{amol / exp:.1f}" if known else tables.DASH
+show_numbers(**shapes)
 
 # %% [markdown]
 # The paper concludes that the shape of the weight hardly matters. The QWK is
@@ -195,9 +160,12 @@ castagnos = replace(settings, datasets=(dataset,), methods=("AMOL-OLL on Castagn
 castagnos_summary = tables.summarize(run_study(castagnos), ["QWK", "accuracy", "CHR"])
 
 # %% tags=["remove-cell"]
-for metric in ("QWK", "accuracy", "CHR"):
-    text = tables.quote(castagnos_summary, dataset, *castagnos.methods, metric)
-    glue(f"castagnos_{metric.lower()}", text, display=False)
+(method,) = castagnos.methods
+show_numbers(
+    castagnos_qwk=tables.quote(castagnos_summary, dataset, method, "QWK"),
+    castagnos_accuracy=tables.quote(castagnos_summary, dataset, method, "accuracy"),
+    castagnos_chr=tables.quote(castagnos_summary, dataset, method, "CHR"),
+)
 
 # %% [markdown]
 # It gives QWK {glue:text}`castagnos_qwk`, accuracy {glue:text}`castagnos_accuracy` and CHR
@@ -211,26 +179,23 @@ for metric in ("QWK", "accuracy", "CHR"):
 # %% tags=["remove-output"]
 others = summary["method"].isin(["AMOL-exp", "AMOL-OLL", "AMOL-CE"])
 controlled = summary if others.all() else summary[~others]
-table = tables.publish_comparison("tab-controls", "Two controls", controlled, "metric")
-glue("tab-controls", table)
+show("tab-controls", tables.comparison(controlled, "metric"))
 
 # %% tags=["remove-cell"]
+steps = {}
 for key, (method, baseline, metric) in {
     "base_gain": ("KL", "CE", "QWK"), "weight_gain": ("AMOL", "KL", "QWK"),
     "base_chr": ("KL", "CE", "CHR"), "weight_chr": ("AMOL", "KL", "CHR"),
 }.items():  # fmt: skip
     step = tables.value(summary, dataset, method, metric)
     step -= tables.value(summary, dataset, baseline, metric)
-    text = tables.DASH if np.isnan(step) else f"{step:+.3f}".replace("-", "−")
-    glue(key, text, display=False)
+    steps[key] = tables.DASH if np.isnan(step) else f"{step:+.3f}".replace("-", "−")
+show_numbers(**steps)
 
 # %% [markdown]
-# ```{glue:md} tab-controls
-# :format: myst
+# ```{result} tab-controls
+# Two controls.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-controls.csv" download>CSV</a>,
-# <a href="../results/tables/tab-controls.tex" download>LaTeX</a></p>
 #
 # **No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss, then
 # to the weight. In QWK the base loss brings {glue:text}`base_gain` and the weight
@@ -245,6 +210,4 @@ for key, (method, baseline, metric) in {
 # subject of the {ref}`discussion <sec-discussion>`.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

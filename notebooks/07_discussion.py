@@ -17,25 +17,6 @@
 # puts beside the rate what it leaves out, proposes one number that can't be won in that way, and
 # says what remains of the claim.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
@@ -58,24 +39,16 @@ epochs: int = 200  # most epochs a network may train
 # %%
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
+from amol.experiments import StudySettings, run_study
 from amol.experiments.datasets import split
-from amol.experiments.study import StudySettings, run_study
 from amol.losses import PAPER_METHODS, center_class
-from amol.report import figures, tables
+from amol.report import figures, footer, show, show_numbers, tables
 
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %%
@@ -100,26 +73,20 @@ center_share = float(np.mean(test == center_class(labels.num_classes)))
 # %% tags=["remove-output"]
 around = summary["metric"].isin(["CHR", "center_rate", "center_recall", "extreme_recall"])
 part = summary[(summary["dataset"] == dataset) & around]
-what = f"What surrounds the hedging rate on {tables.literal(dataset)}, where the true center share "
-what += f"is {center_share:.3f}"
-table = tables.publish_comparison("tab-blindspot", what, part, "metric")
-glue("tab-blindspot", table)
+show("tab-blindspot", tables.comparison(part, "metric"))
 
 # %% tags=["remove-cell"]
 words = {"blind_dataset": dataset, "blind_center_share": center_share}
 for key, method in {"ce": "CE", "amol": "AMOL", "asym": "AMOL-asym", "masked": "CE-masked"}.items():
     for metric in metrics:
         words[f"blind_{metric.lower()}_{key}"] = tables.quote(summary, dataset, method, metric)
-for key, word in words.items():
-    glue(key, word, display=False)
+show_numbers(**words)
 
 # %% [markdown]
-# ```{glue:md} tab-blindspot
-# :format: myst
+# ```{result} tab-blindspot
+# What surrounds the hedging rate on {glue:text}`blind_dataset`, where the true center share is
+# {glue:text}`blind_center_share:.3f`.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-blindspot.csv" download>CSV</a>,
-# <a href="../results/tables/tab-blindspot.tex" download>LaTeX</a></p>
 #
 # On {glue:text}`blind_dataset`, {glue:text}`blind_center_share:.1%` of the test samples truly
 # belong to the center class. AMOL-asym gives that answer at a rate of
@@ -157,11 +124,10 @@ pairs = pairs.rename(columns={"dataset": "panel", "method": "name"})
 ends = {rate: f"extreme samples called center ({rate})",
         "center_recall": "center samples called center (recall)"}  # fmt: skip
 figure = figures.dumbbells(pairs, ends, xlabel="rate of the answer “center”")
-glue("fig-blindspot", figures.save("fig-blindspot", figure, pairs))
+show("fig-blindspot", figure, pairs)
 
 # %% [markdown]
-# ```{glue:figure} fig-blindspot
-# :name: fig-blindspot
+# ```{result} fig-blindspot
 # :alt: >-
 # :  One panel a data set, one row a loss. A hollow dot shows how often extreme samples are called
 # :  the center, a full dot how often true center samples are. The bar between them is J_c. For the
@@ -170,14 +136,11 @@ glue("fig-blindspot", figures.save("fig-blindspot", figure, pairs))
 # How often the answer is "center", for extreme samples (hollow) and for true center samples (full).
 # The length of the bar, full minus hollow, is $J_c$. A good loss has its hollow dot far left and
 # its full dot far right.
-# Download: <a href="../results/figures/fig-blindspot.svg" download>SVG</a>,
-# <a href="../results/figures/fig-blindspot.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-blindspot.csv" download>CSV</a>.
 # ```
 
 # %% tags=["remove-output"]
 separation = summary[summary["metric"] == "J_c"]
-glue("tab-jc", tables.publish_comparison("tab-jc", "$J_c$ (higher is better)", separation))
+show("tab-jc", tables.comparison(separation))
 
 # %% tags=["remove-cell"]
 wide = summary.pivot(index=["dataset", "metric"], columns="method", values="mean")
@@ -209,28 +172,21 @@ remains = pd.DataFrame(
 )  # fmt: skip
 
 # %% [markdown]
-# ```{glue:md} tab-jc
-# :format: myst
+# ```{result} tab-jc
+# $J_c$ (higher is better).
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-jc.csv" download>CSV</a>,
-# <a href="../results/tables/tab-jc.tex" download>LaTeX</a></p>
 #
 # ## What remains of the claim
 #
 # {numref}`tab-remains` lists the data sets on which each comparison comes out in favor.
 
 # %% tags=["remove-output"]
-caption = "Data sets on which a loss does better, question by question."
-glue("tab-remains", tables.publish("tab-remains", caption, remains))
+show("tab-remains", remains)
 
 # %% [markdown]
-# ```{glue:md} tab-remains
-# :format: myst
+# ```{result} tab-remains
+# Data sets on which a loss does better, question by question.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-remains.csv" download>CSV</a>,
-# <a href="../results/tables/tab-remains.tex" download>LaTeX</a></p>
 #
 # The first row is the paper's claim. The second asks whether the center class was given up in
 # return, the third whether the extreme samples are now right, the fourth whether it is the weight
@@ -263,6 +219,4 @@ glue("tab-remains", tables.publish("tab-remains", caption, remains))
 #   crowd.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

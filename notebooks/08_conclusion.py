@@ -16,25 +16,6 @@
 # counts as reproduced, before a result was looked at. This page applies the rules to the runs of
 # this build and draws the balance.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
@@ -60,26 +41,18 @@ import re
 
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
-from amol.experiments.datasets import load_dataset, split
-from amol.experiments.study import StudySettings, run_study
+from amol.experiments import StudySettings, load_dataset, run_study
+from amol.experiments.datasets import split
 from amol.losses import center_class
 from amol.paper.ledger import balance, ledger
 from amol.paper.rules_on_runs import VERDICTS
-from amol.report import tables
+from amol.report import footer, show, show_numbers, tables
 
 settings = StudySettings(
-    datasets=datasets,
-    target=target,
-    order=order,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %%
@@ -98,8 +71,7 @@ cells = pd.DataFrame(index=pd.Index([*VERDICTS, "**all**"], name="Verdict"))
 for kind in ("numbers", "claims"):
     found = [counts[f"{kind} {verdict}"] for verdict in VERDICTS]
     cells[kind.capitalize()] = [*found, counts[kind]]
-caption = "Verdicts on the paper's printed numbers and on its claims."
-glue("tab-balance", tables.publish("tab-balance", caption, cells))
+show("tab-balance", cells)
 
 # %% tags=["remove-cell"]
 summary = tables.summarize(runs, ["QWK", "CHR_ext", "center_rate", "center_recall", "accuracy"])
@@ -127,23 +99,18 @@ for prefix, dataset in {"abalone": "Abalone", "white": "Wine White"}.items():
 qwk = summary[summary["metric"] == "QWK"].pivot(index="dataset", columns="method", values="mean")
 gain = qwk["AMOL"] - qwk["CE"] if {"AMOL", "CE"} <= set(qwk) else qwk.iloc[:, 0] * np.nan
 headline |= {"qwk_gain_min": float(gain.min()), "qwk_gain_max": float(gain.max())}
-for key, number in headline.items():
-    glue(key, number, display=False)
 for metric in ("QWK", "CHR_ext"):
     gap = counts[f"mean_abs_{metric}"]
-    text = tables.DASH if np.isnan(gap) else f"{gap:.4f}"
-    glue(f"gap_{metric.lower()}", text, display=False)
+    headline[f"gap_{metric.lower()}"] = tables.DASH if np.isnan(gap) else f"{gap:.4f}"
 for metric in ("CHR_ext", "center_rate", "center_recall"):
     text = tables.quote(summary, "Abalone", "AMOL-asym", metric)
-    glue(f"asym_{metric.lower()}", text, display=False)
+    headline[f"asym_{metric.lower()}"] = text
+show_numbers(**headline)
 
 # %% [markdown]
-# ```{glue:md} tab-balance
-# :format: myst
+# ```{result} tab-balance
+# Verdicts on the paper's printed numbers and on its claims.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-balance.csv" download>CSV</a>,
-# <a href="../results/tables/tab-balance.tex" download>LaTeX</a></p>
 #
 # From {glue:text}`runs_total:d` runs, {glue:text}`numbers_hold:d` of the
 # {glue:text}`numbers_total:d` printed numbers are reproduced. Over the cells of the paper's tables,
@@ -157,13 +124,14 @@ for metric in ("CHR_ext", "center_rate", "center_recall"):
 
 # %% tags=["remove-cell"]
 claims = entries[entries["kind"] == "claim"].set_index("id")
+words = {}
 for name in ("ce-hedges", "best-or-tied-qwk", "lower-chr-ext", "asym-eliminates",
              "low-chr-less-biased", "form-does-not-matter", "oll-base-degrades",
              "best-of-any"):  # fmt: skip
     key = name.replace("-", "_")
-    glue(f"verdict_{key}", claims.loc[name, "verdict"], display=False)
-    reason = re.sub(r"-(?=\d)", "−", claims.loc[name, "reason"])
-    glue(f"reason_{key}", reason, display=False)
+    words[f"verdict_{key}"] = claims.loc[name, "verdict"]
+    words[f"reason_{key}"] = re.sub(r"-(?=\d)", "−", claims.loc[name, "reason"])
+show_numbers(**words)
 
 # %% [markdown]
 # - **Cross-entropy hedges**: {glue:text}`verdict_ce_hedges`
@@ -200,17 +168,12 @@ cells = pd.DataFrame(
         ],
     }
 ).set_index("Where")
-caption = "The paper's claims in our words, in its order, and the verdict of this build."
-table = tables.publish("tab-claims", caption, cells, claims.reset_index())
-glue("tab-claims", table)
+show("tab-claims", cells, claims.reset_index())
 
 # %% [markdown]
-# ```{glue:md} tab-claims
-# :format: myst
+# ```{result} tab-claims
+# The paper's claims in our words, in its order, and the verdict of this build.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-claims.csv" download>CSV</a>,
-# <a href="../results/tables/tab-claims.tex" download>LaTeX</a></p>
 #
 # ## What to take home
 #
@@ -226,6 +189,4 @@ glue("tab-claims", table)
 # Where calibrated probabilities matter, take a proper scoring rule instead.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

@@ -18,25 +18,6 @@
 # ones. An answer is judged over whole tables, never cell by cell, since one program made them all.
 # Three of the answers get a section of their own.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 sample: int = 4  # recorded runs to train again from each recording
 sample_seed: int = 0  # which of them, as a seed for drawing
@@ -47,15 +28,14 @@ import textwrap
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown
-from myst_nb import glue
 
-from amol.experiments.datasets import load_dataset, split
-from amol.experiments.study import StudySettings, run_study
+from amol.experiments import StudySettings, load_dataset, run_study
+from amol.experiments.datasets import split
 from amol.losses import center_class, center_weight, closeness
 from amol.paper import recordings
 from amol.paper.open_choices import CHOICES, distances_to_paper
 from amol.paper.recording_checks import note_of, verify
-from amol.report import appendix, figures, tables
+from amol.report import appendix, figures, footer, show, show_numbers, tables
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -99,19 +79,17 @@ asked = [
     for choice in CHOICES
 ]  # fmt: skip
 asked = pd.DataFrame(asked).set_index("Question")
-caption = "Questions that the paper leaves open, and how this book answers them."
-glue("tab-choices", tables.publish("tab-choices", caption, asked))
-glue("choices_count", len(CHOICES), display=False)
-glue("choices_seeds", int(tried["seed"].nunique()), display=False)
-glue("choices_trained", int(distances["question"].nunique()), display=False)
+show("tab-choices", asked)
+show_numbers(
+    choices_count=len(CHOICES),
+    choices_seeds=int(tried["seed"].nunique()),
+    choices_trained=int(distances["question"].nunique()),
+)
 
 # %% [markdown]
-# ```{glue:md} tab-choices
-# :format: myst
+# ```{result} tab-choices
+# Questions that the paper leaves open, and how this book answers them.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-choices.csv" download>CSV</a>,
-# <a href="../results/tables/tab-choices.tex" download>LaTeX</a></p>
 #
 # ## The distances
 #
@@ -130,12 +108,7 @@ for metric in appendix.METRICS:
     shown = pair.map("{:.4f}".format)
     shown = shown.mask(nearer, "**" + shown + "**")
     cells[[f"{metric}, other", f"{metric}, chosen"]] = shown.to_numpy()
-caption = (
-    "Mean distance to the printed QWK and CHR_ext: the other answer, and the chosen one on the "
-    "same cells; the nearer of the two in bold."
-)
-table = tables.publish("tab-distances", caption, cells.set_index("Question"), distances)
-glue("tab-distances", table)
+show("tab-distances", cells.set_index("Question"), distances)
 
 # %% tags=["remove-output"]
 names = distances["question"].map(topics) + ": " + distances["alternative"]
@@ -148,28 +121,25 @@ points = pd.concat(
 )  # fmt: skip
 label = "mean distance to the printed cells"
 figure = appendix.marks(points, appendix.DISTANCES, label, log=True, across=2)
-glue("fig-distances", figures.save("fig-distances", figure, distances))
+show("fig-distances", figure, distances)
 
 # %% tags=["remove-cell"]
 gain = {m: distances[f"{m}, alternative"] < distances[f"{m}, chosen"] for m in appendix.METRICS}
 both = distances[gain["QWK"] & gain["CHR_ext"]]
 whole = distances.loc[distances["cells"].idxmax()]
-numbers = {
-    "choices_alternatives": len(distances),
-    "choices_nearer_qwk": int(gain["QWK"].sum()),
-    "choices_nearer_chr": int(gain["CHR_ext"].sum()),
-    "choices_nearer_both": "; ".join(both["question"].map(topics) + ", " + both["alternative"])
+show_numbers(
+    choices_alternatives=len(distances),
+    choices_nearer_qwk=int(gain["QWK"].sum()),
+    choices_nearer_chr=int(gain["CHR_ext"].sum()),
+    choices_nearer_both="; ".join(both["question"].map(topics) + ", " + both["alternative"])
     or "none",
-    "choices_cells": int(whole["cells"]),
-    "choices_qwk": float(whole["QWK, chosen"]),
-    "choices_chr": float(whole["CHR_ext, chosen"]),
-}
-for key, number in numbers.items():
-    glue(key, number, display=False)
+    choices_cells=int(whole["cells"]),
+    choices_qwk=float(whole["QWK, chosen"]),
+    choices_chr=float(whole["CHR_ext, chosen"]),
+)
 
 # %% [markdown]
-# ```{glue:figure} fig-distances
-# :name: fig-distances
+# ```{result} fig-distances
 # :alt: >-
 # :  Two panels, QWK and CHR_ext; one row for each other answer, the distance to the printed tables
 # :  to the right on a logarithmic scale. A full dot is the chosen answer, a hollow one the other.
@@ -178,17 +148,12 @@ for key, number in numbers.items():
 #
 # Distance to the printed tables of each other answer (hollow) and of the chosen one on the same
 # cells (full). Further left is nearer.
-# Download: <a href="../results/figures/fig-distances.svg" download>SVG</a>,
-# <a href="../results/figures/fig-distances.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-distances.csv" download>CSV</a>.
 # ```
 #
-# ```{glue:md} tab-distances
-# :format: myst
+# ```{result} tab-distances
+# Mean distance to the printed QWK and CHR_ext: the other answer, and the chosen one on the same
+# cells; the nearer of the two in bold.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-distances.csv" download>CSV</a>,
-# <a href="../results/tables/tab-distances.tex" download>LaTeX</a></p>
 #
 # With all answers as chosen, the distance is {glue:text}`choices_qwk:.4f` in QWK and
 # {glue:text}`choices_chr:.4f` in CHR_ext over {glue:text}`choices_cells:d` cells. Of
@@ -211,12 +176,12 @@ widths = appendix.spreads(runs, many)
 points = widths.melt(["dataset", "method", "metric"], var_name="series")
 points["name"] = points["dataset"] + ", " + points["method"]
 figure = appendix.marks(points, appendix.SPREADS, "standard deviation", log=True)
-glue("fig-spreads", figures.save("fig-spreads", figure, widths))
+show("fig-spreads", figure, widths)
 
 # %% tags=["remove-output"]
 ranked = appendix.rank_splits(many)
 figure = appendix.ranking(ranked, settings.split_seed)
-glue("fig-ranking", figures.save("fig-ranking", figure, ranked))
+show("fig-ranking", figure, ranked)
 
 # %% tags=["remove-cell"]
 stated, own_std, split_std = (widths[name] for name in appendix.SPREADS)
@@ -231,6 +196,8 @@ numbers = {
     "rank_methods": " and ".join(many["method"].unique()),
     "rank_split": settings.split_seed,
 }
+
+# %% tags=["remove-cell"]
 for metric, key in {"QWK": "qwk", "CHR_ext": "chr"}.items():
     part = ranked[ranked["metric"] == metric].set_index("split_seed")
     numbers[f"rank_{key}"] = int(part.loc[settings.split_seed, "rank"])
@@ -241,12 +208,10 @@ for metric, key in {"QWK": "qwk", "CHR_ext": "chr"}.items():
 numbers["rank_chance"] = numbers["rank_qwk"] / splits
 holds = numbers["rank_qwk"] <= 0.05 * splits and below >= 0.75 * len(widths)
 numbers["verdict_split"] = "supported" if holds else "not supported"
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(**numbers)
 
 # %% [markdown]
-# ```{glue:figure} fig-spreads
-# :name: fig-spreads
+# ```{result} fig-spreads
 # :alt: >-
 # :  Two panels, QWK and CHR_ext; one row a data set and loss, the standard deviation to the right
 # :  on a logarithmic scale. The printed ± and ours over five seeds on one split lie near each
@@ -254,9 +219,6 @@ for key, number in numbers.items():
 #
 # The printed ± of Tables 2 and 3, our standard deviation over five seeds on split 42, and over runs
 # that each have a split of their own.
-# Download: <a href="../results/figures/fig-spreads.svg" download>SVG</a>,
-# <a href="../results/figures/fig-spreads.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-spreads.csv" download>CSV</a>.
 # ```
 #
 # In {glue:text}`spread_below:d` of {glue:text}`spread_cells:d` cells the printed ± is below our
@@ -271,8 +233,7 @@ for key, number in numbers.items():
 # all, and the splits sorted by their distance to the printed cells.
 
 # %% [markdown]
-# ```{glue:figure} fig-ranking
-# :name: fig-ranking
+# ```{result} fig-ranking
 # :alt: >-
 # :  Two panels, QWK and CHR_ext: the splits from nearest to farthest, the distance to the
 # :  printed tables upward, split 42 marked. In QWK it stands near the beginning of a curve that
@@ -280,9 +241,6 @@ for key, number in numbers.items():
 #
 # Splits in the order of their distance to the printed cells of {glue:text}`rank_methods`; split 42
 # is marked.
-# Download: <a href="../results/figures/fig-ranking.svg" download>SVG</a>,
-# <a href="../results/figures/fig-ranking.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-ranking.csv" download>CSV</a>.
 # ```
 #
 # Split {glue:text}`rank_split:d` comes {glue:text}`rank_qwk:d` of {glue:text}`rank_splits:d` in
@@ -316,7 +274,7 @@ shown = shown.assign(name=shown["dataset"] + ",\n" + shown["method"], value=show
 paper = shown.drop_duplicates(["name", "metric"])
 paper = paper.assign(series="paper", value=paper["paper_mean"])
 figure = appendix.marks(pd.concat([shown, paper]), appendix.READINGS, "mean over seeds")
-glue("fig-oll", figures.save("fig-oll", figure, readings))
+show("fig-oll", figure, readings)
 
 # %% tags=["remove-cell"]
 gap = (readings["mean"] - readings["paper_mean"]).abs()
@@ -333,6 +291,8 @@ for key, base in {"oll": "OLL", "amololl": "AMOL-OLL"}.items():
     numbers[f"{key}_within_castagnos"] = int(
         (mine & (readings["series"] == "Castagnos, power 1") & readings["within"]).sum()
     )
+
+# %% tags=["remove-cell"]
 for name, series in {"close": "closeness form", "castagnos": "Castagnos, power 1"}.items():
     part = readings[readings["series"] == series]
     for metric in ("QWK", "CHR_ext", "accuracy"):
@@ -341,12 +301,10 @@ for name, series in {"close": "closeness form", "castagnos": "Castagnos, power 1
         numbers[f"amololl_{metric.lower()}_paper"] = tables.quote(*cell, paper=True)
 alone = numbers["amololl_nearest"] == numbers["amololl_cells"]
 numbers["verdict_oll"] = "established" if alone else "not established"
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(**numbers)
 
 # %% [markdown]
-# ```{glue:figure} fig-oll
-# :name: fig-oll
+# ```{result} fig-oll
 # :alt: >-
 # :  Two panels, QWK and CHR_ext; rows are OLL on the three real data sets and AMOL-OLL on Abalone.
 # :  In the row of AMOL-OLL the closeness form lies at the paper's tick, far from the loss of
@@ -355,9 +313,6 @@ for key, number in numbers.items():
 #
 # OLL and AMOL-OLL under the closeness form (full) and as defined by Castagnos (hollow), beside the
 # paper's mean (tick).
-# Download: <a href="../results/figures/fig-oll.svg" download>SVG</a>,
-# <a href="../results/figures/fig-oll.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-oll.csv" download>CSV</a>.
 # ```
 #
 # On OLL's own rows the closeness form is the nearest of four readings in
@@ -399,17 +354,15 @@ favored = [k for k in range(num_classes) if np.isclose(weighted[k], weighted.max
 
 # %% tags=["remove-cell"]
 center = center_class(num_classes)
-numbers = {
-    "reward_classes": num_classes,
-    "reward_label": label,
-    "reward_favored": " and ".join(map(str, favored)),
-    "reward_plain_center": float(plain[center]),
-    "reward_weighted_center": float(weighted[center]),
-    "reward_plain_label": float(plain[label]),
-    "reward_weighted_label": float(weighted[label]),
-}
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(
+    reward_classes=num_classes,
+    reward_label=label,
+    reward_favored=" and ".join(map(str, favored)),
+    reward_plain_center=float(plain[center]),
+    reward_weighted_center=float(weighted[center]),
+    reward_plain_label=float(plain[label]),
+    reward_weighted_label=float(weighted[label]),
+)
 
 # %% [markdown]
 # With {glue:text}`reward_classes:d` classes and true label {glue:text}`reward_label:d`, the best
@@ -435,7 +388,7 @@ for key, number in numbers.items():
 # %% tags=["remove-output"]
 middle = appendix.middle_readings(settings, "Wine Red")
 figure = figures.dots(middle, "dataset")
-glue("fig-middle", figures.save("fig-middle", figure, middle))
+show("fig-middle", figure, middle)
 
 # %% tags=["remove-cell"]
 gaps = (middle["mean"] - middle["paper_mean"]).abs()
@@ -457,12 +410,10 @@ numbers = {
 }
 holds = numbers["middle_nearer"] == numbers["middle_cells"]
 numbers["verdict_middle"] = "established" if holds else "not established"
-for key, number in numbers.items():
-    glue(key, number, display=False)
+show_numbers(**numbers)
 
 # %% [markdown]
-# ```{glue:figure} fig-middle
-# :name: fig-middle
+# ```{result} fig-middle
 # :alt: >-
 # :  Two panels for Wine Red, class 2 and class 3 as the center; one row a loss, CHR_ext to the
 # :  right. With class 2 our dots lie at the paper's ticks, near 0.2; with class 3 they lie far to
@@ -470,9 +421,6 @@ for key, number in numbers.items():
 #
 # CHR_ext on Wine Red with the lower (class 2) and the upper (class 3) middle class as the center:
 # our mean and standard deviation over seeds, and the paper's mean as a tick.
-# Download: <a href="../results/figures/fig-middle.svg" download>SVG</a>,
-# <a href="../results/figures/fig-middle.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-middle.csv" download>CSV</a>.
 # ```
 #
 # With quality {glue:text}`middle_lower_name` as the center our rates differ from the printed ones
@@ -495,12 +443,14 @@ for key, number in numbers.items():
 # {term}`recorded <recorded study>`, one row a run with the key of everything that decides it:
 
 # %% tags=["remove-cell"]
+facts = {}
 for name in ("choices", "ranking"):
     note = recordings.note(name)
-    glue(f"{name}_runs", note["runs"], display=False)
-    glue(f"{name}_minutes", round(note["training seconds"] / 60), display=False)
-    glue(f"{name}_processor", note["processor"], display=False)
-    glue(f"{name}_date", note["recorded"], display=False)
+    facts[f"{name}_runs"] = note["runs"]
+    facts[f"{name}_minutes"] = round(note["training seconds"] / 60)
+    facts[f"{name}_processor"] = note["processor"]
+    facts[f"{name}_date"] = note["recorded"]
+show_numbers(**facts)
 
 # %% [markdown]
 # - The other answers: {glue:text}`choices_runs:d` runs, {glue:text}`choices_minutes:d` minutes of
@@ -524,23 +474,17 @@ for name in ("choices", "ranking"):
 verified = {name: verify(name, sample, sample_seed) for name in ("choices", "ranking")}
 checks = {name: rows for name, (rows, _) in verified.items()}
 checks = pd.concat(checks, names=["Recording"]).reset_index(level=0)
-glue("choices_checked", Markdown(note_of(*(compared for _, compared in verified.values()))))
+show_numbers(choices_checked=Markdown(note_of(*(compared for _, compared in verified.values()))))
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
 shown = checks.assign(**{c: checks[c].map("{:.6f}".format) for c in exact})
 shown = shown.rename(columns={"dataset": "Data set", "method": "Method", "seed": "Seed",
                               "split_seed": "Split"}).set_index("Recording")  # fmt: skip
-caption = "Recorded runs trained again in this build; the difference is over all metrics."
-glue("tab-verified", tables.publish("tab-verified", caption, shown))
+show("tab-verified", shown)
 
 # %% [markdown]
-# ```{glue:md} tab-verified
-# :format: myst
+# ```{result} tab-verified
+# Recorded runs trained again in this build; the difference is over all metrics.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-verified.csv" download>CSV</a>,
-# <a href="../results/tables/tab-verified.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

@@ -18,25 +18,6 @@
 # wants to know. For that the split itself must be drawn again. Here are the paper's tables over
 # random splits, every loss on the same ones, with intervals for the differences.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 sample: int = 4  # recorded runs to train again
 sample_seed: int = 0  # which of them, as a seed for drawing
@@ -44,13 +25,12 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 # %%
 import numpy as np
 from IPython.display import Markdown
-from myst_nb import glue
 
-from amol.experiments.datasets import load_dataset
+from amol.experiments import load_dataset
 from amol.losses import center_class
 from amol.paper import recordings
 from amol.paper.recording_checks import note_of, verify
-from amol.report import appendix, figures, tables
+from amol.report import appendix, figures, footer, show, show_numbers, tables
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -59,7 +39,7 @@ datasets = list(runs["dataset"].unique())
 splits = int(runs["split_seed"].nunique())
 
 # %% tags=["remove-cell"]
-glue("splits_count", splits, display=False)
+show_numbers(splits_count=splits)
 
 # %% [markdown]
 # ## The paper's tables again
@@ -74,46 +54,30 @@ glue("splits_count", splits, display=False)
 summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy"])
 baselines = ("CE", "OLL", "SORD", "AMOL")
 main = summary[summary["method"].isin(baselines)]
-over = f"mean ± standard deviation over {splits} random splits, the paper's numbers (one split, "
+over = f"Mean ± standard deviation over {splits} random splits, the paper's numbers (one split, "
 over += "five seeds) under ours, the best of each in bold."
 part = main[main["metric"] == "QWK"]
-caption = f"The paper's Table 2, QWK (higher is better): {over}"
-glue("tab-splits-qwk", tables.publish("tab-splits-qwk", caption, tables.compare(part), part))
-
-# %% tags=["remove-output"]
+show("tab-splits-qwk", tables.Table(tables.compare(part), over, part))
 part = main[main["metric"] == "CHR_ext"]
-caption = f"The paper's Table 3, CHR_ext (lower is better): {over}"
-glue("tab-splits-chr", tables.publish("tab-splits-chr", caption, tables.compare(part), part))
+show("tab-splits-chr", tables.Table(tables.compare(part), over, part))
 
 # %% tags=["remove-output"]
 ablated = ("AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE", "CE", "KL", "CE-masked")
 part = summary[(summary["dataset"] == "Abalone") & summary["method"].isin(ablated)]
-caption = f"The paper's Table 4, the ablation on Abalone, with two controls: {over}"
-cells = tables.compare(part, "metric")
-glue("tab-splits-ablation", tables.publish("tab-splits-ablation", caption, cells, part))
+show("tab-splits-ablation", tables.Table(tables.compare(part, "metric"), over, part))
 
 # %% [markdown]
-# ```{glue:md} tab-splits-qwk
-# :format: myst
+# ```{result} tab-splits-qwk
+# The paper's Table 2, QWK (higher is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-splits-qwk.csv" download>CSV</a>,
-# <a href="../results/tables/tab-splits-qwk.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-splits-chr
-# :format: myst
+# ```{result} tab-splits-chr
+# The paper's Table 3, CHR_ext (lower is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-splits-chr.csv" download>CSV</a>,
-# <a href="../results/tables/tab-splits-chr.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-splits-ablation
-# :format: myst
+# ```{result} tab-splits-ablation
+# The paper's Table 4, the ablation on Abalone, with two controls.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-splits-ablation.csv" download>CSV</a>,
-# <a href="../results/tables/tab-splits-ablation.tex" download>LaTeX</a></p>
 #
 # ## Differences, split by split
 #
@@ -141,15 +105,14 @@ favored = contrasts["metric"].isin(appendix.METRICS)
 
 # %% tags=["remove-output"]
 part = contrasts[contrasts["metric"] == "QWK"].reset_index(drop=True)
-glue("fig-forest-qwk", figures.save("fig-forest-qwk", appendix.forest(part), part))
+show("fig-forest-qwk", appendix.forest(part), part)
 
 # %% tags=["remove-output"]
 part = contrasts[contrasts["metric"] == "CHR_ext"].reset_index(drop=True)
-glue("fig-forest-chr", figures.save("fig-forest-chr", appendix.forest(part), part))
+show("fig-forest-chr", appendix.forest(part), part)
 
 # %% [markdown]
-# ```{glue:figure} fig-forest-qwk
-# :name: fig-forest-qwk
+# ```{result} fig-forest-qwk
 # :alt: >-
 # :  One panel a data set, one row a pair of losses: the mean difference in QWK with its corrected
 # :  interval and a line at zero. AMOL minus CE lies right of zero on all four data sets; AMOL minus
@@ -157,13 +120,9 @@ glue("fig-forest-chr", figures.save("fig-forest-chr", appendix.forest(part), par
 #
 # Differences in QWK over random splits, with corrected 95 % intervals; right of zero favors the
 # first of the pair. Scales differ between panels.
-# Download: <a href="../results/figures/fig-forest-qwk.svg" download>SVG</a>,
-# <a href="../results/figures/fig-forest-qwk.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-forest-qwk.csv" download>CSV</a>.
 # ```
 #
-# ```{glue:figure} fig-forest-chr
-# :name: fig-forest-chr
+# ```{result} fig-forest-chr
 # :alt: >-
 # :  One panel a data set, one row a pair of losses: the mean difference in CHR_ext with its
 # :  corrected interval and a line at zero. Those of AMOL and AMOL-asym lie left of zero on all data
@@ -171,9 +130,6 @@ glue("fig-forest-chr", figures.save("fig-forest-chr", appendix.forest(part), par
 #
 # Differences in CHR_ext over random splits, with corrected 95 % intervals; *left* of zero favors
 # the first of the pair. Scales differ between panels.
-# Download: <a href="../results/figures/fig-forest-chr.svg" download>SVG</a>,
-# <a href="../results/figures/fig-forest-chr.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-forest-chr.csv" download>CSV</a>.
 # ```
 #
 # ## Does AMOL beat the baselines?
@@ -196,29 +152,25 @@ scores = runs[runs["method"].isin(baselines)]
 scores = scores.pivot_table(index=["dataset", "split_seed"], columns="method", values="QWK")
 first = (scores.idxmax(axis=1) == "AMOL").groupby("dataset").mean()
 cells.loc["Highest QWK of the four"] = [f"on {first[name]:.0%} of the splits" for name in datasets]
-caption = "AMOL against the baselines: verdict, mean difference and corrected 95 % interval."
-glue("tab-beats", tables.publish("tab-beats", caption, cells.rename_axis(columns=None), headline))
+show("tab-beats", cells.rename_axis(columns=None), headline)
 
 # %% tags=["remove-cell"]
 short = {"QWK": "qwk", "CHR_ext": "chr", "J_c": "jc", "extreme_recall": "end",
          "AMOL-asym": "asym"}  # fmt: skip
+verdicts = {}
 for names, part in contrasts.groupby(["metric", "method", "baseline"]):
     key = "_".join(short.get(name, name.lower()) for name in names)
     for verdict in ("better", "worse"):
         named = part.loc[part["verdict"] == verdict, "dataset"]
-        glue(f"{verdict}_{key}", ", ".join(named) or "none", display=False)
-glue("splits_intervals", int(favored.sum()), display=False)
-glue("splits_by_chance", float(0.05 * favored.sum()), display=False)
+        verdicts[f"{verdict}_{key}"] = ", ".join(named) or "none"
+show_numbers(splits_intervals=int(favored.sum()), splits_by_chance=float(0.05 * favored.sum()))
 shown = favored & contrasts["verdict"].ne("no difference shown")
-glue("splits_excluding", int(shown.sum()), display=False)
+show_numbers(splits_excluding=int(shown.sum()))
 
 # %% [markdown]
-# ```{glue:md} tab-beats
-# :format: myst
+# ```{result} tab-beats
+# AMOL against the baselines: verdict, mean difference and corrected 95 % interval.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-beats.csv" download>CSV</a>,
-# <a href="../results/tables/tab-beats.tex" download>LaTeX</a></p>
 #
 # The rows against `KL` isolate the weight $m(k, y)$, since `KL` is AMOL without it. The base alone,
 # `KL` against cross-entropy, is better in QWK on: {glue:text}`better_qwk_kl_ce`; worse on:
@@ -245,13 +197,7 @@ shares = {}
 for name in datasets:
     labels = load_dataset(name)
     shares[name] = float(np.mean(labels.y == center_class(labels.num_classes)))
-told = ", ".join(f"{name} {share:.3f}" for name, share in shares.items())
-caption = (
-    f"What surrounds the hedging rate: mean ± standard deviation over {splits} random splits, "
-)
-caption += f"the best of each in bold. True shares of the center class: {told}."
-cells = tables.compare(own, "metric")
-glue("tab-splits-blindspot", tables.publish("tab-splits-blindspot", caption, cells, own))
+show("tab-splits-blindspot", tables.compare(own, "metric"), own)
 
 # %% tags=["remove-output"]
 means = beside.pivot_table(index=["dataset", "method"], columns="metric", values="mean", sort=False)
@@ -260,28 +206,28 @@ drawn = drawn.rename(columns={"dataset": "panel", "method": "name"})
 ends = {"CHR_ext": "extreme samples called center (CHR_ext)",
         "center_recall": "center samples called center (recall)"}  # fmt: skip
 figure = figures.dumbbells(drawn, ends, xlabel="rate of the answer “center”")
-glue("fig-splits-blindspot", figures.save("fig-splits-blindspot", figure, drawn))
+show("fig-splits-blindspot", figure, drawn)
 
 # %% tags=["remove-output"]
 part = contrasts[contrasts["metric"] == "J_c"].reset_index(drop=True)
-glue("fig-forest-jc", figures.save("fig-forest-jc", appendix.forest(part), part))
+show("fig-forest-jc", appendix.forest(part), part)
 
 # %% tags=["remove-cell"]
-glue("splits_abalone_share", shares["Abalone"], display=False)
+words = {
+    "splits_abalone_share": shares["Abalone"],
+    "splits_shares": ", ".join(f"{name} {share:.3f}" for name, share in shares.items()),
+}
 for key, method in {"ce": "CE", "kl": "KL", "amol": "AMOL", "asym": "AMOL-asym",
                     "masked": "CE-masked"}.items():  # fmt: skip
     for metric in metrics:
-        text = tables.quote(beside, "Abalone", method, metric)
-        glue(f"splits_{metric.lower()}_{key}", text, display=False)
+        words[f"splits_{metric.lower()}_{key}"] = tables.quote(beside, "Abalone", method, metric)
+show_numbers(**words)
 
 # %% [markdown]
-# ```{glue:md} tab-splits-blindspot
-# :format: myst
+# ```{result} tab-splits-blindspot
+# What surrounds the hedging rate: mean ± standard deviation over {glue:text}`splits_count:d` random
+# splits, the best of each in bold. True shares of the center class: {glue:text}`splits_shares`.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-splits-blindspot.csv" download>CSV</a>,
-# <a href="../results/tables/tab-splits-blindspot.tex" download>LaTeX</a></p>
 #
 # On Abalone {glue:text}`splits_abalone_share:.1%` of the samples belong to the center class.
 # Averaged over splits, AMOL-asym gives that answer at a rate of
@@ -293,8 +239,7 @@ for key, method in {"ce": "CE", "kl": "KL", "amol": "AMOL", "asym": "AMOL-asym",
 # {glue:text}`splits_extreme_recall_ce`. {numref}`tab-blindspot` has the same for one split.
 
 # %% [markdown]
-# ```{glue:figure} fig-splits-blindspot
-# :name: fig-splits-blindspot
+# ```{result} fig-splits-blindspot
 # :alt: >-
 # :  One panel a data set, one row a loss. A hollow dot shows how often extreme samples are called
 # :  the center, a full dot how often true center samples are. For the masked cross-entropy both
@@ -302,13 +247,9 @@ for key, method in {"ce": "CE", "kl": "KL", "amol": "AMOL", "asym": "AMOL-asym",
 #
 # How often the answer is "center", for extreme samples (hollow) and for true center samples (full),
 # mean over random splits. The length of the bar, full minus hollow, is $J_c$ of {eq}`eq-jc`.
-# Download: <a href="../results/figures/fig-splits-blindspot.svg" download>SVG</a>,
-# <a href="../results/figures/fig-splits-blindspot.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-splits-blindspot.csv" download>CSV</a>.
 # ```
 #
-# ```{glue:figure} fig-forest-jc
-# :name: fig-forest-jc
+# ```{result} fig-forest-jc
 # :alt: >-
 # :  One panel a data set, one row a pair of losses: the mean difference in J_c with its corrected
 # :  interval and a line at zero. On Synthetic and Abalone most lie left of zero, those of AMOL-asym
@@ -316,9 +257,6 @@ for key, method in {"ce": "CE", "kl": "KL", "amol": "AMOL", "asym": "AMOL-asym",
 #
 # Differences in $J_c$ over random splits, with corrected 95 % intervals; right of zero favors the
 # first of the pair. Scales differ between panels.
-# Download: <a href="../results/figures/fig-forest-jc.svg" download>SVG</a>,
-# <a href="../results/figures/fig-forest-jc.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-forest-jc.csv" download>CSV</a>.
 # ```
 #
 # Verdicts on $J_c$, and on extreme recall (*Ends*):
@@ -356,10 +294,12 @@ for key, method in {"ce": "CE", "kl": "KL", "amol": "AMOL", "asym": "AMOL-asym",
 
 # %% tags=["remove-cell"]
 note = recordings.note("splits")
-glue("splits_runs", note["runs"], display=False)
-glue("splits_minutes", round(note["training seconds"] / 60), display=False)
-glue("splits_processor", note["processor"], display=False)
-glue("splits_date", note["recorded"], display=False)
+show_numbers(
+    splits_runs=note["runs"],
+    splits_minutes=round(note["training seconds"] / 60),
+    splits_processor=note["processor"],
+    splits_date=note["recorded"],
+)
 
 # %% [markdown]
 # The runs of this page are recorded: {glue:text}`splits_runs:d` of them,
@@ -374,24 +314,17 @@ glue("splits_date", note["recorded"], display=False)
 
 # %% tags=["remove-output"]
 checks, compared = verify("splits", sample, sample_seed)
-glue("splits_checked", Markdown(note_of(compared)))
+show_numbers(splits_checked=Markdown(note_of(compared)))
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
 shown = checks.assign(**{c: checks[c].map("{:.6f}".format) for c in exact})
 shown = shown.rename(columns={"dataset": "Data set", "method": "Method", "seed": "Seed",
                               "split_seed": "Split"}).set_index("Data set")  # fmt: skip
-caption = "Recorded runs trained again in this build; the difference is over all metrics."
-glue("tab-verified-splits", tables.publish("tab-verified-splits", caption, shown))
+show("tab-verified-splits", shown)
 
 # %% [markdown]
-# ```{glue:md} tab-verified-splits
-# :format: myst
+# ```{result} tab-verified-splits
+# Recorded runs trained again in this build; the difference is over all metrics.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-verified-splits.csv" download>CSV</a>,
-# <a href="../results/tables/tab-verified-splits.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer()

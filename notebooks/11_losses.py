@@ -17,25 +17,6 @@
 # own parameter chosen on the validation part, and then asks of each implementation what somebody
 # who wants to train with it would ask: is it exact, does it stay finite, what does it cost?
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 sample: int = 3  # recorded runs to train again and compare, at least 1
 sample_seed: int = 0  # which of them
@@ -47,14 +28,13 @@ from importlib.metadata import version
 import pandas as pd
 import torch
 from IPython.display import Markdown
-from myst_nb import glue
 
 from amol.checks.loss_grid import conformance, released, speed
-from amol.experiments.study import StudySettings, run_study
+from amol.experiments import StudySettings, run_study
 from amol.losses import LOSSES
 from amol.paper.recording_checks import note_of, verify
 from amol.paper.recordings import load, note
-from amol.report import tables
+from amol.report import footer, show, show_numbers, tables
 
 if min(sample, repeats) < 1:
     raise ValueError(f"sample is {sample}, repeats is {repeats}; allowed: at least 1")
@@ -92,108 +72,77 @@ named = best.groupby("method")["parameter"].first()
 grid = rows.groupby("method")["value"].agg(lambda v: ", ".join(f"{x:g}" for x in sorted(set(v))))
 cells = chosen.map("{:g}".format).assign(Parameter=named, Grid=grid)
 cells = cells[named != ""][["Parameter", "Grid", *chosen.columns]].rename_axis("Method")
-caption = "Own parameter of each loss: what was tried, and what validation chose on each data set."
-glue("tab-grids", tables.publish("tab-grids", caption, cells))
+show("tab-grids", cells)
 
 # %% [markdown]
-# ```{glue:md} tab-grids
-# :format: myst
+# ```{result} tab-grids
+# Own parameter of each loss: what was tried, and what validation chose on each data set.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-grids.csv" download>CSV</a>,
-# <a href="../results/tables/tab-grids.tex" download>LaTeX</a></p>
 #
 # With these parameters, all losses side by side, one table a score. The {term}`RPS` judges the
 # whole predicted distribution, the others the predicted class alone.
 
 # %%
-better = {"QWK": "higher is better", "CHR_ext": "lower is better",
-          "MAE": "in classes, lower is better", "AMAE": "in classes, lower is better",
-          "accuracy": "higher is better",
-          "RPS": "between 0 and 1, lower is better",
-          "center_rate": "to be read against the true share of the center class"}  # fmt: skip
-summary = tables.summarize(everything, list(better)).assign(paper_mean=float("nan"))
-
-
-def everywhere(label, metric):
-    """Number a table of one metric: a row a loss, a column a data set."""
-    part = summary[summary["metric"] == metric]
-    caption = f"{metric} of every loss ({better[metric]}): mean ± standard deviation over 5 seeds."
-    return tables.publish(label, caption, tables.compare(part), part)
-
+metrics = {
+    "tab-all-qwk": "QWK",
+    "tab-all-chr-ext": "CHR_ext",
+    "tab-all-mae": "MAE",
+    "tab-all-amae": "AMAE",
+    "tab-all-accuracy": "accuracy",
+    "tab-all-rps": "RPS",
+    "tab-all-center-rate": "center_rate",
+}
+summary = tables.summarize(everything, list(metrics.values())).assign(paper_mean=float("nan"))
 
 # %% tags=["remove-output"]
-glue("tab-all-qwk", everywhere("tab-all-qwk", "QWK"))
-glue("tab-all-chr-ext", everywhere("tab-all-chr-ext", "CHR_ext"))
-glue("tab-all-mae", everywhere("tab-all-mae", "MAE"))
-glue("tab-all-amae", everywhere("tab-all-amae", "AMAE"))
-glue("tab-all-accuracy", everywhere("tab-all-accuracy", "accuracy"))
-glue("tab-all-rps", everywhere("tab-all-rps", "RPS"))
-glue("tab-all-center-rate", everywhere("tab-all-center-rate", "center_rate"))
+for label, metric in metrics.items():
+    part = summary[summary["metric"] == metric]
+    caption = "Mean ± standard deviation over 5 seeds."
+    show(label, tables.Table(tables.compare(part), caption, part))
 
 # %% tags=["remove-cell"]
 qwk = summary[summary["metric"] == "QWK"]
 top = qwk[tables.best_mask(qwk)].groupby("dataset", sort=False)["method"].agg(" and ".join)
-glue("all_qwk_led", "; ".join(f"{name}: {who}" for name, who in top.items()), display=False)
 means = qwk.pivot(index="method", columns="dataset", values="mean")
 ahead = (means.gt(means.loc["AMOL"]).sum(axis=1).loc[lambda n: n > 0]).sort_values(ascending=False)
 told = ", ".join(f"{name} on {count}" for name, count in ahead.items()) or "none"
-glue("all_ahead_of_amol", told, display=False)
 facts = note("losses")
-glue("losses_runs", int(facts["runs"]), display=False)
-glue("losses_seconds", int(facts["training seconds"]), display=False)
-glue("losses_machine", facts["processor"], display=False)
+show_numbers(
+    all_qwk_led="; ".join(f"{name}: {who}" for name, who in top.items()),
+    all_ahead_of_amol=told,
+    losses_runs=int(facts["runs"]),
+    losses_seconds=int(facts["training seconds"]),
+    losses_machine=facts["processor"],
+)
 
 # %% [markdown]
-# ```{glue:md} tab-all-qwk
-# :format: myst
+# ```{result} tab-all-qwk
+# QWK of every loss (higher is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-all-qwk.csv" download>CSV</a>,
-# <a href="../results/tables/tab-all-qwk.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-all-chr-ext
-# :format: myst
+# ```{result} tab-all-chr-ext
+# CHR_ext of every loss (lower is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-all-chr-ext.csv" download>CSV</a>,
-# <a href="../results/tables/tab-all-chr-ext.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-all-mae
-# :format: myst
+# ```{result} tab-all-mae
+# MAE of every loss, in classes (lower is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-all-mae.csv" download>CSV</a>,
-# <a href="../results/tables/tab-all-mae.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-all-amae
-# :format: myst
+# ```{result} tab-all-amae
+# AMAE of every loss, in classes (lower is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-all-amae.csv" download>CSV</a>,
-# <a href="../results/tables/tab-all-amae.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-all-accuracy
-# :format: myst
+# ```{result} tab-all-accuracy
+# Accuracy of every loss (higher is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-all-accuracy.csv" download>CSV</a>,
-# <a href="../results/tables/tab-all-accuracy.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-all-rps
-# :format: myst
+# ```{result} tab-all-rps
+# RPS of every loss, between 0 and 1 (lower is better).
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-all-rps.csv" download>CSV</a>,
-# <a href="../results/tables/tab-all-rps.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-all-center-rate
-# :format: myst
+# ```{result} tab-all-center-rate
+# Center rate of every loss, to be read against the true share of the center class.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-all-center-rate.csv" download>CSV</a>,
-# <a href="../results/tables/tab-all-center-rate.tex" download>LaTeX</a></p>
 #
 # Best mean QWK on each set: {glue:text}`all_qwk_led`. Losses with a higher mean QWK than AMOL, and
 # on how many of the four sets: {glue:text}`all_ahead_of_amol`. These are means over five starts on
@@ -205,7 +154,7 @@ glue("losses_machine", facts["processor"], display=False)
 
 # %% tags=["remove-output"]
 checks, compared = verify("losses", sample, sample_seed)
-glue("losses_checked", Markdown(note_of(compared)))
+show_numbers(losses_checked=Markdown(note_of(compared)))
 
 # %% [markdown]
 # ```{glue:md} losses_checked
@@ -224,11 +173,12 @@ glue("losses_checked", Markdown(note_of(compared)))
 # weights leaves the loss alone.
 
 # %% tags=["remove-cell"]
+faded = {}
 for key, name in {"fade_amol": "AMOL", "fade_ce": "CE"}.items():
     sure = torch.tensor([[0.0] * 6 + [20.0]], requires_grad=True)
     LOSSES[name](num_classes=7)(sure, torch.tensor([0])).backward()
-    glue(key, float(sure.grad.abs().max()), display=False)
-glue("skordinal_version", version("skordinal"), display=False)
+    faded[key] = float(sure.grad.abs().max())
+show_numbers(**faded, skordinal_version=version("skordinal"))
 
 # %% tags=["remove-output"]
 yes = {True: "yes", False: "no"}
@@ -242,17 +192,12 @@ cells = pd.DataFrame({
     **{name.capitalize(): measured[name].map(yes) for name in ("gradcheck", "compile", "half")},
     "Weights": measured["weights"],
 }).set_index("Loss")  # fmt: skip
-caption = "The losses of this package: formula, source and what they withstand."
-table = tables.publish("tab-conformance", caption, cells, measured)
-glue("tab-conformance", table)
+show("tab-conformance", cells, measured)
 
 # %% [markdown]
-# ```{glue:md} tab-conformance
-# :format: myst
+# ```{result} tab-conformance
+# The losses of this package: formula, source and what they withstand.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-conformance.csv" download>CSV</a>,
-# <a href="../results/tables/tab-conformance.tex" download>LaTeX</a></p>
 #
 # One weakness is the formula's, which no code can mend. The divergence of `KL` and of the AMOL
 # family is bounded: however sure a network is of a wrong class, it costs no more than that class's
@@ -277,16 +222,12 @@ cells = pd.DataFrame({
     "Weights": theirs["weights"],
     "Accepts silently": theirs["accepts"].replace("", "–"),
 }).set_index("Loss")  # fmt: skip
-caption = "Released implementations on the same grid, with the reach of ours beside."
-glue("tab-released", tables.publish("tab-released", caption, cells, theirs))
+show("tab-released", cells, theirs)
 
 # %% [markdown]
-# ```{glue:md} tab-released
-# :format: myst
+# ```{result} tab-released
+# Released implementations on the same grid, with the reach of ours beside.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-released.csv" download>CSV</a>,
-# <a href="../results/tables/tab-released.tex" download>LaTeX</a></p>
 #
 # ## What they cost
 #
@@ -299,24 +240,19 @@ timed = speed(repeats)
 wide = timed.pivot(index="loss", columns="K", values="ratio").reindex(timed["loss"].unique())
 cells = wide.map("{:.1f}".format).rename(columns="K = {}".format).rename_axis("Loss")
 cells.columns.name = None
-caption = "Time of forward and backward, as a multiple of `cross_entropy`."
-glue("tab-speed", tables.publish("tab-speed", caption, cells, timed))
+show("tab-speed", cells, timed)
 dearest = timed.loc[timed["ratio"].idxmax()]
-glue("speed_dearest", f"{dearest['loss']} at K = {dearest['K']}", display=False)
-glue("speed_worst", float(dearest["ratio"]), display=False)
+show_numbers(
+    speed_dearest=f"{dearest['loss']} at K = {dearest['K']}", speed_worst=float(dearest["ratio"])
+)
 
 # %% [markdown]
-# ```{glue:md} tab-speed
-# :format: myst
+# ```{result} tab-speed
+# Time of forward and backward, as a multiple of `cross_entropy`.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-speed.csv" download>CSV</a>,
-# <a href="../results/tables/tab-speed.tex" download>LaTeX</a></p>
 #
 # The dearest is {glue:text}`speed_dearest` with {glue:text}`speed_worst:.1f` times the cost of
 # cross-entropy.
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(StudySettings(methods=kept), live)

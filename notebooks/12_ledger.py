@@ -32,25 +32,6 @@
 # *reproduced*, and AMOL-asym's best QWK on Wine White from *not reproduced* to *direction only*.
 # Rounding alone did that.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
 alpha: float = 1.0  # strength of the weight in AMOL, at least 0
@@ -60,11 +41,10 @@ epochs: int = 200  # most epochs a network may train
 
 # %%
 import pandas as pd
-from myst_nb import glue
 
-from amol.experiments.study import StudySettings, run_study
+from amol.experiments import StudySettings, run_study
 from amol.paper.ledger import balance, ledger
-from amol.report import tables
+from amol.report import footer, show, show_numbers, tables
 
 settings = StudySettings(
     seeds=seeds, alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs
@@ -92,38 +72,32 @@ shown = {
     "claim": ["Claim", "Reason", "Shown in"],
     "number": ["Data set", "Method", "Metric", "Paper", "Ours", "Apart", "Shown in"],
 }
-captions = {
-    "claim": "Claims",
-    "number": "Printed numbers (*apart*: in combined standard deviations)",
+
+# %% tags=["remove-output"]
+listed = {
+    "tab-claims-failed": ("claim", "not reproduced"),
+    "tab-numbers-failed": ("number", "not reproduced"),
+    "tab-claims-direction": ("claim", "direction only"),
+    "tab-numbers-direction": ("number", "direction only"),
+    "tab-claims-untested": ("claim", "cannot be tested"),
+    "tab-numbers-untested": ("number", "cannot be tested"),
+    "tab-claims-held": ("claim", "reproduced"),
+    "tab-numbers-held": ("number", "reproduced"),
 }
-
-
-# %%
-def listed(label, kind, verdict):
-    """Number the table of one kind's entries under one verdict; the CSV holds their rules too."""
+for label, (kind, verdict) in listed.items():
     part = (entries["kind"] == kind) & (entries["verdict"] == verdict)
     cells = told.loc[part.to_numpy(), shown[kind]]
     if cells.empty:
         cells.loc[tables.DASH] = tables.DASH
-    caption = f"{captions[kind]}: {verdict}, {part.sum()} in all."
-    return tables.publish(label, caption, cells, entries[part])
-
-
-# %% tags=["remove-output"]
-glue("tab-claims-failed", listed("tab-claims-failed", "claim", "not reproduced"))
-glue("tab-numbers-failed", listed("tab-numbers-failed", "number", "not reproduced"))
-glue("tab-claims-direction", listed("tab-claims-direction", "claim", "direction only"))
-glue("tab-numbers-direction", listed("tab-numbers-direction", "number", "direction only"))
-glue("tab-claims-untested", listed("tab-claims-untested", "claim", "cannot be tested"))
-glue("tab-numbers-untested", listed("tab-numbers-untested", "number", "cannot be tested"))
-glue("tab-claims-held", listed("tab-claims-held", "claim", "reproduced"))
-glue("tab-numbers-held", listed("tab-numbers-held", "number", "reproduced"))
+    show(label, tables.Table(cells, f"{part.sum()} in all.", entries[part]))
 
 # %% tags=["remove-cell"]
-glue("ledger_within", float(counts["within_two"]), display=False)
-glue("ledger_numbers", int(counts["numbers"]), display=False)
-glue("ledger_qwk", float(counts["mean_abs_QWK"]), display=False)
-glue("ledger_chr_ext", float(counts["mean_abs_CHR_ext"]), display=False)
+show_numbers(
+    ledger_within=float(counts["within_two"]),
+    ledger_numbers=int(counts["numbers"]),
+    ledger_qwk=float(counts["mean_abs_QWK"]),
+    ledger_chr_ext=float(counts["mean_abs_CHR_ext"]),
+)
 
 # %% [markdown]
 # Of the {glue:text}`ledger_numbers:d` printed numbers, {glue:text}`ledger_within:.1%` lie within
@@ -133,77 +107,46 @@ glue("ledger_chr_ext", float(counts["mean_abs_CHR_ext"]), display=False)
 # %% [markdown]
 # ## Not reproduced
 #
-# ```{glue:md} tab-claims-failed
-# :format: myst
+# ```{result} tab-claims-failed
+# Claims: not reproduced.
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-claims-failed.csv" download>CSV</a>,
-# <a href="../results/tables/tab-claims-failed.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-numbers-failed
-# :format: myst
+# ```{result} tab-numbers-failed
+# Printed numbers (*apart*: in combined standard deviations): not reproduced.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-numbers-failed.csv" download>CSV</a>,
-# <a href="../results/tables/tab-numbers-failed.tex" download>LaTeX</a></p>
 
 # %% [markdown]
 # ## Direction only
 #
-# ```{glue:md} tab-claims-direction
-# :format: myst
+# ```{result} tab-claims-direction
+# Claims: direction only.
 # ```
 #
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-claims-direction.csv" download>CSV</a>,
-# <a href="../results/tables/tab-claims-direction.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-numbers-direction
-# :format: myst
+# ```{result} tab-numbers-direction
+# Printed numbers (*apart*: in combined standard deviations): direction only.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-numbers-direction.csv" download>CSV</a>,
-# <a href="../results/tables/tab-numbers-direction.tex" download>LaTeX</a></p>
 
 # %% [markdown]
 # ## Cannot be tested
 #
-# ```{glue:md} tab-claims-untested
-# :format: myst
+# ```{result} tab-claims-untested
+# Claims: cannot be tested.
 # ```
 #
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-claims-untested.csv" download>CSV</a>,
-# <a href="../results/tables/tab-claims-untested.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-numbers-untested
-# :format: myst
+# ```{result} tab-numbers-untested
+# Printed numbers (*apart*: in combined standard deviations): cannot be tested.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-numbers-untested.csv" download>CSV</a>,
-# <a href="../results/tables/tab-numbers-untested.tex" download>LaTeX</a></p>
 
 # %% [markdown]
 # ## Reproduced
 #
-# ```{glue:md} tab-claims-held
-# :format: myst
+# ```{result} tab-claims-held
+# Claims: reproduced.
 # ```
 #
-# <p class="downloads">Download: <a href="../results/tables/tab-claims-held.csv" download>CSV</a>,
-# <a href="../results/tables/tab-claims-held.tex" download>LaTeX</a></p>
-#
-# ```{glue:md} tab-numbers-held
-# :format: myst
+# ```{result} tab-numbers-held
+# Printed numbers (*apart*: in combined standard deviations): reproduced.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-numbers-held.csv" download>CSV</a>,
-# <a href="../results/tables/tab-numbers-held.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

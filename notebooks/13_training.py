@@ -16,25 +16,6 @@
 # `torch.nn.CrossEntropyLoss` goes. Each cell below is run when the book is built. `pip install` of
 # the package alone brings the losses with PyTorch and NumPy and nothing else.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 method: str = "AMOL"  # loss to train with, a key of LOSSES with logits for all classes
 epochs: int = 20  # passes over the training part, at least 1
@@ -48,7 +29,8 @@ epochs: int = 20  # passes over the training part, at least 1
 # %% tags=["show-input"]
 import torch
 
-from amol.experiments.datasets import load_dataset, split, standardize
+from amol.experiments import load_dataset
+from amol.experiments.datasets import split, standardize
 from amol.losses import LOSSES
 
 if method not in LOSSES or LOSSES[method](num_classes=7).num_logits != 7 or epochs < 1:
@@ -199,8 +181,9 @@ for name in ("AMOL", "CORN", "CORAL"):
 # Once registered it can be trained by the study and appears in its tables.
 
 # %% tags=["show-input"]
-from amol.experiments.study import StudySettings, run_study
+from amol.experiments import StudySettings, run_study
 from amol.losses import register_loss
+from amol.report import footer
 
 
 @register_loss("squared distance")
@@ -215,6 +198,4 @@ runs = run_study(settings, workers=1, progress=False)
 runs.groupby("method", sort=False)[["QWK", "CHR_ext", "center_recall"]].mean().round(3)
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

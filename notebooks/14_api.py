@@ -15,25 +15,6 @@
 # Made from the docstrings of the installed package. {ref}`sec-training` shows them at work,
 # {numref}`tab-conformance` what each loss withstands.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 private: bool = False  # list methods that start with an underscore as well
 
@@ -43,6 +24,7 @@ import inspect
 from IPython.display import Markdown
 
 from amol import losses, metrics
+from amol.report import footer
 
 
 def entry(name, thing, note=""):
@@ -91,6 +73,4 @@ entries = [entry(f.__name__, f, f"`METRICS[\"{name}\"]`" if name in metrics.METR
 Markdown("\n".join([*entries, entry("scorers", metrics.scorers)]))
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer()

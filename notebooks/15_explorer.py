@@ -16,25 +16,6 @@
 # at a dot, and it tells its number. With scripts off, and on paper, each chart is a figure of how
 # it starts.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets to show
 methods: list = [
@@ -54,20 +35,14 @@ split_seed: int = 42  # seed of the split into training, validation and test par
 epochs: int = 200  # most epochs a network may train
 
 # %%
-from myst_nb import glue
 
-from amol.experiments.study import StudySettings, run_study
-from amol.report import live_charts
+from amol.experiments import StudySettings, run_study
+from amol.report import footer, live_charts, show
 
 settings = StudySettings(
-    datasets=datasets,
-    methods=methods,
-    seeds=seeds,
-    alpha=alpha,
-    sigma=sigma,
-    split_seed=split_seed,
-    epochs=epochs,
-)
+    datasets=datasets, methods=methods, seeds=seeds, alpha=alpha, sigma=sigma,
+    split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
 runs = run_study(settings)
 
 # %% [markdown]
@@ -80,13 +55,10 @@ runs = run_study(settings)
 # %% tags=["remove-output"]
 chart = live_charts.weight_explorer(alpha, sigma)
 data = live_charts.weight_data(alpha, sigma)
-figure = live_charts.save("fig-explorer-loss", chart, data)
-glue("fig-explorer-loss", figure, display=False)
-chart
+show("fig-explorer-loss", chart, data)
 
 # %% [markdown]
-# ```{glue:figure} fig-explorer-loss
-# :name: fig-explorer-loss
+# ```{result} fig-explorer-loss
 # :alt: >-
 # :  Two panels over the classes, for one true label. Above, the weight of each class; for AMOL and
 # :  a label at the end it is a tent that peaks at the center. Below, the loss of answering each
@@ -96,10 +68,6 @@ chart
 # Weight and loss of AMOL's variants. Dotted line: the true label *y* (a label beyond the last class
 # counts as the last). Band: the center. Dashed: the same at *α* = 0, that is `KL`, `OLL` for
 # AMOL-OLL and `CE` for AMOL-CE.
-# Download: <a href="../results/figures/fig-explorer-loss.svg" download>SVG</a>,
-# <a href="../results/figures/fig-explorer-loss.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-explorer-loss.csv" download>CSV</a>,
-# <a href="../results/figures/fig-explorer-loss.vl.json" download>Vega-Lite</a>.
 # ```
 #
 # Things to try:
@@ -123,13 +91,10 @@ chart
 
 # %% tags=["remove-output"]
 chart = live_charts.results_explorer(runs)
-figure = live_charts.save("fig-explorer-results", chart, live_charts.results_data(runs))
-glue("fig-explorer-results", figure, display=False)
-chart
+show("fig-explorer-results", chart, live_charts.results_data(runs))
 
 # %% [markdown]
-# ```{glue:figure} fig-explorer-results
-# :name: fig-explorer-results
+# ```{result} fig-explorer-results
 # :alt: >-
 # :  One row a loss, one dot a network, its metric to the right, with a gray tick at the mean over
 # :  seeds and a black tick at the paper's mean. The networks of one loss lie close together; those
@@ -137,13 +102,7 @@ chart
 #
 # Every network of the study. Gray tick: the mean over seeds. Black tick: the mean that the paper
 # prints, where it prints one.
-# Download: <a href="../results/figures/fig-explorer-results.svg" download>SVG</a>,
-# <a href="../results/figures/fig-explorer-results.pdf" download>PDF</a>,
-# <a href="../results/figures/fig-explorer-results.csv" download>CSV</a>,
-# <a href="../results/figures/fig-explorer-results.vl.json" download>Vega-Lite</a>.
 # ```
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer(settings, runs)

@@ -25,25 +25,6 @@
 # number of workers; the tests compare those as well. This page shows what the stack saves, and
 # what it doesn't.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 sample: str = "Wine Red"  # data set of the live check
 epochs: int = 2  # epochs of the live check
@@ -52,12 +33,11 @@ epochs: int = 2  # epochs of the live check
 import json
 
 import pandas as pd
-from myst_nb import glue
 
 from amol.checks import bench
-from amol.experiments.datasets import DATASETS
+from amol.experiments import DATASETS
 from amol.experiments.training import Protocol
-from amol.report import tables
+from amol.report import footer, show, show_numbers
 
 if sample not in DATASETS:
     raise ValueError(f"sample is {sample!r}; allowed: {', '.join(DATASETS)}")
@@ -69,24 +49,23 @@ engines, study, scaling = (
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
-verdicts = bench.verdicts(engines)
-for name, share in verdicts.items():
-    glue(f"engine_{name}", share, display=False)
 own = engines[engines["batch_size"] == Protocol.batch_size]
-glue("engine_batch", Protocol.batch_size, display=False)
-glue("engine_small_batch", bench.BATCH_SIZES[0], display=False)
-glue("engine_limit_low", float(own["limit_ratio"].min()), display=False)
-glue("engine_limit_high", float(own["limit_ratio"].max()), display=False)
-needed = bench.BARS["dataloader_ratio"] / own["limit_ratio"].max()
-glue("engine_needed", float(needed), display=False)
-glue("engine_gflops", float(engines["gemm_gflops"].max()), display=False)
-glue("engine_networks", int(engines["runs"].iloc[0]), display=False)
-glue("engine_epochs", int(engines["epochs"].iloc[0]), display=False)
-glue("engine_difference", f"{engines['difference'].max():.0e}", display=False)
-for name in ("machine", "torch", "date"):
-    glue(f"engine_{name}", done[name], display=False)
-for name, value in study.items():
-    glue(f"study_{name}", value, display=False)
+show_numbers(
+    **{f"engine_{name}": share for name, share in bench.verdicts(engines).items()},
+    **{f"study_{name}": value for name, value in study.items()},
+    engine_batch=Protocol.batch_size,
+    engine_small_batch=bench.BATCH_SIZES[0],
+    engine_limit_low=float(own["limit_ratio"].min()),
+    engine_limit_high=float(own["limit_ratio"].max()),
+    engine_needed=float(bench.BARS["dataloader_ratio"] / own["limit_ratio"].max()),
+    engine_gflops=float(engines["gemm_gflops"].max()),
+    engine_networks=int(engines["runs"].iloc[0]),
+    engine_epochs=int(engines["epochs"].iloc[0]),
+    engine_difference=f"{engines['difference'].max():.0e}",
+    engine_machine=done["machine"],
+    engine_torch=done["torch"],
+    engine_date=done["date"],
+)
 
 # %% [markdown]
 # ## Against the usual loops
@@ -115,21 +94,16 @@ shown = pd.DataFrame({
     "Share then, %": bench.span(engines, "gemm_share_beside", 0, 100),
     "Memory, MB": bench.span(engines, "peak_mb", 0),
 }).rename_axis(["Data set", "Batch"]).reset_index("Batch")  # fmt: skip
-caption = "Processor time of the stack a network and epoch, and how many times as long the others "
-caption += "take: least and most of two runs. *Limit* is how many times as long as the limit the "
-caption += "`DataLoader` loop takes: the largest ratio that any engine could reach. The shares are "
-caption += "the limit's time over the stack's, by the best rate and by the moment's. The memory "
-caption += "is that of a process that trains one stack and no more."
-glue("tab-engines", tables.publish("tab-engines", caption, shown, engines))
+show("tab-engines", shown, engines)
 
 # %% [markdown]
-# ```{glue:md} tab-engines
-# :format: myst
+# ```{result} tab-engines
+# Processor time of the stack per network and epoch, and how many times as long the others take:
+# least and most of two runs. *Limit* is how many times as long as the limit the `DataLoader` loop
+# takes: the largest ratio that any engine could reach. The shares are the limit's time over the
+# stack's, by the best rate and by the moment's. The memory is that of a process that trains one
+# stack and no more.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-engines.csv" download>CSV</a>,
-# <a href="../results/tables/tab-engines.tex" download>LaTeX</a></p>
 #
 # The engine was built with three aims: ten times as fast as the `DataLoader` loop, four times as
 # fast as the index loop, and at least 35 % of the limit, by the best rate. Of the rows of
@@ -168,18 +142,13 @@ shown = pd.DataFrame({
     "Milliseconds a run": (1e3 * scaling["seconds"] / scaling["runs"]).map("{:.0f}".format),
     "Memory, MB": scaling["peak_mb"].map("{:.0f}".format),
 }).set_index(scaling["seeds"].rename("Seeds"))  # fmt: skip
-caption = "`amol study --seeds N --epochs 2` with an empty store on two processes: seconds by the "
-caption += "clock, and the most memory that its processes held together."
-glue("tab-scaling", tables.publish("tab-scaling", caption, shown, scaling))
+show("tab-scaling", shown, scaling)
 
 # %% [markdown]
-# ```{glue:md} tab-scaling
-# :format: myst
+# ```{result} tab-scaling
+# `amol study --seeds N --epochs 2` with an empty store on two processes: seconds by the clock, and
+# the most memory that its processes held together.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-scaling.csv" download>CSV</a>,
-# <a href="../results/tables/tab-scaling.tex" download>LaTeX</a></p>
 #
 # ## Again, and checked
 #
@@ -200,20 +169,13 @@ shown = pd.DataFrame({
     "DataLoader": [f"{live['dataloader_ratio']:.1f}×"],
     "Index": [f"{live['index_ratio']:.1f}×"],
 }, index=pd.Index([sample], name="Data set"))  # fmt: skip
-caption = "All engines in this build, beside whatever else was running: the largest difference of "
-caption += "a predicted probability from the stack's, and the times over the stack's."
-glue("tab-engines-live", tables.publish("tab-engines-live", caption, shown))
+show("tab-engines-live", shown)
 
 # %% [markdown]
-# ```{glue:md} tab-engines-live
-# :format: myst
+# ```{result} tab-engines-live
+# All engines in this build, beside whatever else was running: the largest difference of a predicted
+# probability from the stack's, and the times over the stack's.
 # ```
-#
-# <p class="downloads">Download:
-# <a href="../results/tables/tab-engines-live.csv" download>CSV</a>,
-# <a href="../results/tables/tab-engines-live.tex" download>LaTeX</a></p>
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer()

@@ -160,16 +160,16 @@ rate: float = 0.5  # how fast
 words: list[str] = []  # some
 
 # %%
-table = publish("tab-mine")
+show("tab-mine", table)
 
 # %% [markdown]
-# ```{glue:figure} fig-mine
-# :name: fig-mine
+# ```{result} tab-mine
 # ```
-# ```{glue:figure} fig-mine-too
+# ```{result} fig-mine
+# ```
+# :::{figure} drawing.svg
 # :name: fig-mine-too
-# ```
-# <a href="../results/tables/tab-mine.csv" download>CSV</a>
+# :::
 """
 
 
@@ -189,10 +189,10 @@ def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, 
         assert own in text
     assert "datasets: list = ['Abalone', 'ö my.csv']  # data – sets\nrate: float = 0.5" in text
     assert "words: list[str] = ['a', 'b']  # some" in text
-    for own in ("{glue:figure} fig-mine-your-own\n", ":name: fig-mine-your-own\n"):
+    for own in ("{result} tab-mine-your-own\n", "{result} fig-mine-your-own\n"):
         assert own in text
-    assert "{numref}`fig-mine-too-your-own`" in text and "tab-mine-your-own.csv" in text
-    assert '"tab-mine-your-own"' in text and "your_own.ipynb::value" in text
+    assert "{numref}`fig-mine-too-your-own`" in text and ":name: fig-mine-too-your-own\n" in text
+    assert 'show("tab-mine-your-own", table)' in text and "your_own.ipynb::value" in text
     assert "`fig-other`" in text and "other.ipynb::value" in text
     lines = (tmp_path / "_toc.yml").read_text().splitlines()
     assert lines[3] == "  - file: notebooks/your_own" and lines[4].endswith("# last")

@@ -42,11 +42,8 @@ seeds: int = 6  # enough for two stacks of runs, so for two processes
 {LOSS}
 
 # %% tags=["remove-output"]
-from myst_nb import glue
-
-from amol.report import figures, tables
-from amol.report.provenance import footer
-from amol.experiments.study import StudySettings, run_study
+from amol.experiments import StudySettings, run_study
+from amol.report import figures, footer, show, show_numbers, tables
 from amol.report.style import METHOD_STYLE, method_style
 
 shown = {{"target": target, "order": order}}
@@ -54,19 +51,16 @@ settings = StudySettings(datasets, methods, seeds, epochs=2, **shown)
 runs = run_study(settings, workers=2)
 summary = tables.summarize(runs, ["QWK", "CHR"])
 data = settings.load(settings.datasets[0])
-glue("named", data.name, display=False)
-glue("lowest", data.class_names[0], display=False)
-glue("tab-own", tables.publish_comparison("tab-own", "What came out", summary, "metric"))
-figure = figures.dots(summary, "metric")
-glue("fig-own", figures.save("fig-own", figure, summary))
+show_numbers(named=data.name, lowest=data.class_names[0])
+show("tab-own", tables.comparison(summary, "metric"))
+show("fig-own", figures.dots(summary, "metric"), summary)
 assert method_style("squared") not in METHOD_STYLE.values()
 
 # %% [markdown]
-# ```{{glue:md}} tab-own
-# :format: myst
+# ```{{result}} tab-own
+# What came out.
 # ```
-# ```{{glue:figure}} fig-own
-# :name: fig-own
+# ```{{result}} fig-own
 # :alt: One row a loss, one panel a metric.
 #
 # Drawn.

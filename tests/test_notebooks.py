@@ -1,15 +1,16 @@
 """The source notebooks: clean, paired, with parameters that are checked and used."""
 
 import ast
-import io
 import json
 import re
-import sys
 
 import jupytext
+import nbformat
 import papermill
 import pytest
 from conftest import ROOT
+
+from amol.publishing.colab import write_copies
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TAGS = {"parameters", "remove-cell", "remove-input", "remove-output", "show-input"}
@@ -43,37 +44,17 @@ def test_each_term_of_the_glossary_is_used_and_explained():
     assert used == {term.lower() for term in terms}
 
 
-def test_first_cell_fetches_the_repository_that_colab_opened_and_does_nothing_elsewhere(
-    monkeypatch,
-):
-    firsts = [code_cells(jupytext.read(path))[0] for path in NOTEBOOKS]
-    (source,) = {cell.source for cell in firsts}
-    assert {tuple(cell.metadata["tags"]) for cell in firsts} == {("remove-cell",)}
-    commands, path = [], list(sys.path)
-    monkeypatch.setattr("subprocess.run", lambda command, check: commands.append(command))
-    exec(source, {})
-    assert not commands and sys.path == path
-
-    opened = "https%3A//github.com/someone/fork/blob/some%2Fbranch/notebooks/05_results.ipynb"
-    monkeypatch.setitem(sys.modules, "google.colab", object())
-    monkeypatch.setattr("socket.gethostbyname", lambda name: "172.28.0.12")
-    asked = []
-    for told in (opened, "1AbC"):
-        answer = json.dumps([{"name": "x", "path": f"fileId={told}"}]).encode()
-        monkeypatch.setattr(
-            "urllib.request.urlopen", lambda url, a=answer: asked.append(url) or io.BytesIO(a)
-        )
-        monkeypatch.setattr(sys, "path", list(path))
-        if told == opened:
-            exec(source, {})
-            assert sys.path[0] == "companion"
-        else:
-            with pytest.raises(AssertionError, match="Colab button"):
-                exec(source, {})
-    assert asked[0] == "http://172.28.0.12:9000/api/sessions"
-    clone, checkout, install = commands
-    assert clone == ["git", "clone", "https://github.com/someone/fork", "companion"]
-    assert checkout[-1] == "some/branch" and install[-1] == "./companion[notebooks]"
+def test_colabs_copies_begin_by_installing_the_project(monkeypatch, tmp_path):
+    monkeypatch.setenv("AMOL_REPOSITORY_URL", "https://github.com/someone/fork")
+    copies = write_copies(tmp_path)
+    assert [path.name for path in copies] == [path.name for path in NOTEBOOKS]
+    for path, source in zip(copies, NOTEBOOKS, strict=True):
+        install, *rest = nbformat.read(path, as_version=4).cells
+        assert "git clone -q https://github.com/someone/fork companion" in install.source
+        assert rest == nbformat.read(source, as_version=4).cells
+    monkeypatch.setenv("AMOL_REPOSITORY_URL", "https://gitlab.com/someone/fork")
+    with pytest.raises(ValueError, match="Colab opens GitHub"):
+        write_copies(tmp_path)
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -106,7 +87,7 @@ def test_cells_are_short_and_tags_known(notebook):
     for cell in notebook.cells:
         assert set(cell.metadata.get("tags", [])) <= TAGS
     for cell in code_cells(notebook):
-        assert len(cell.source.splitlines()) <= 25, cell.source
+        assert len(cell.source.splitlines()) <= 20, cell.source
 
 
 def test_parameters_are_annotated_explained_and_used(notebook):
@@ -127,11 +108,20 @@ def test_parameters_are_annotated_explained_and_used(notebook):
     assert set(names) <= loads
 
 
-def test_figures_have_alternative_text(notebook):
+def test_figures_have_alternative_text_and_results_captions(notebook):
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    for block in re.findall(r"```\{(?:glue:)?figure\}.*?```", text, re.DOTALL):
-        alt = re.search(r"^:alt: (.+(?:\n:  .+)*)$", block, re.MULTILINE)
-        assert alt and len(alt[1]) > 20, block
+    for kind, block in re.findall(r"```\{result\} (fig|tab)-\S+\n(.*?)```", text, re.DOTALL):
+        alt = re.search(r"^:alt: .*\n(?::  .+\n)*\n?", block, re.MULTILINE)
+        assert (alt is not None) == (kind == "fig") and (not alt or len(alt[0]) > 20), block
+        assert len(block.replace(alt[0] if alt else "", "").strip()) > 10, block
+
+
+def test_each_result_is_placed_once_and_no_other_is(notebook):
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    code = "\n".join(cell.source for cell in code_cells(notebook))
+    placed = re.findall(r"\{result\} (\S+)", text)
+    assert len(placed) == len(set(placed))
+    assert set(placed) == set(re.findall(r'"((?:fig|tab)-[a-z0-9-]+)"', code))
 
 
 def test_nothing_points_at_a_machine(notebook):

@@ -114,7 +114,8 @@ def test_quote_and_value():
 
 def test_published_files_hold_full_precision(results):
     summary = tables.summarize(runs_of({("Abalone", "CHR_ext & co"): [1 / 3, 2 / 3]}), ["QWK"])
-    table = tables.publish_comparison("tab-x", "QWK", summary)
+    table = tables.comparison(summary)
+    tables.save("tab-x", table)
     stored = pd.read_csv(results / "tables" / "tab-x.csv")
     assert stored.loc[0, "mean"] == pytest.approx(0.5, abs=1e-15)
     assert stored.loc[0, "std"] == pytest.approx(np.sqrt(1 / 18), rel=1e-14)
@@ -123,14 +124,14 @@ def test_published_files_hold_full_precision(results):
     assert "over 2 seeds" in table.caption and "The paper prints none" in table.caption
 
 
-def test_numbered_table_speaks_both_languages(results):
+def test_table_speaks_both_languages(results):
     cells = pd.DataFrame(
         {"N": ["1", "**20**"], "Note": ["a", "b"]}, index=pd.Index(["x", "y"], name="K")
     )
-    table = tables.publish("tab-y", "A caption.", cells)
+    table = tables.Table(cells, "A caption.")
+    tables.save("tab-y", table)
     markdown = table._repr_markdown_().splitlines()
-    assert markdown[:2] == [":::{table} A caption.", ":name: tab-y"]
-    assert markdown[-1] == ":::"
+    assert markdown[:2] == ["A caption.", ""]
     rule = next(line for line in markdown if line.startswith("|:"))
     assert [part.endswith(":") for part in rule.strip("|").split("|")] == [False, True, False]
     assert "<b>20</b>" in table._repr_html_() and "**" not in table._repr_html_()
@@ -141,7 +142,8 @@ def test_numbered_table_speaks_both_languages(results):
 def test_text_that_is_not_ours_stays_text(results):
     name = "a_b*c*\n|<script>{ref}`x` $y$ **z** \\&~^"
     runs = runs_of({(name, "CE"): [0.5, 0.6]})
-    table = tables.publish_comparison("tab-z", "QWK", tables.summarize(runs, ["QWK"]))
+    table = tables.comparison(tables.summarize(runs, ["QWK"]))
+    tables.save("tab-z", table)
     (shown,) = table.cells.columns
     page = create_md_parser(MdParserConfig(enable_extensions=["dollarmath"]), RendererHTML)
     html = page.render(f"| a | {shown} |\n|:--|--:|\n| 1 | 2 |\n")
@@ -151,13 +153,13 @@ def test_text_that_is_not_ours_stays_text(results):
     tex = (results / "tables" / "tab-z.tex").read_text(encoding="utf-8")
     told = r"a\_b*c* \textbar{}\textless{}script\textgreater{}\{ref\}`x` \$y\$ **z** "
     assert told + r"\textbackslash{}\&\textasciitilde{}\textasciicircum{}" in tex
-    tables.publish("tab-z", "", pd.DataFrame({"N": [tables.literal(name)]}))
+    tables.save("tab-z", tables.Table(pd.DataFrame({"N": [tables.literal(name)]})))
     assert pd.read_csv(results / "tables" / "tab-z.csv").loc[0, "N"] == plain
 
 
 def test_files_keep_math_and_lose_roles(results):
     cells = pd.DataFrame({"See": ["{numref}`tab-a` & {ref}`text <sec-b>`"]}, index=["$J_c$ of a_b"])
-    tables.publish("tab-z", "A caption.", cells.rename_axis("What"))
+    tables.save("tab-z", tables.Table(cells.rename_axis("What")))
     tex = (results / "tables" / "tab-z.tex").read_text(encoding="utf-8")
     assert r"$J_c$ of a\_b & tab-a \& sec-b \\" in tex
     stored = (results / "tables" / "tab-z.csv").read_text(encoding="utf-8")

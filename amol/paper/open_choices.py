@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from amol.experiments.settings import StudySettings
-from amol.losses import center_weight, distances, gaussian_log_target, register_loss
+from amol.losses import LOSSES, center_weight, distances, gaussian_log_target, register_loss
 from amol.paper.published import PUBLISHED
 
 REAL = ("Wine Red", "Wine White", "Abalone")
@@ -24,21 +24,18 @@ def _lookup(table: torch.Tensor, target: torch.Tensor, logits: torch.Tensor) -> 
     return table.to(logits)[target]  # (K, K), (N,) -> (N, K)
 
 
-@register_loss("AMOL-OLL on Castagnos")
 def amol_on_castagnos(logits, target, num_classes):
     """−Σ m(k,y) |k−y| log(1−ŷ_k): the weight on the loss of Castagnos et al. (2022)."""
     table = center_weight(num_classes) * distances(num_classes)
     return -(_lookup(table, target, logits) * torch.log1p(-logits.softmax(-1) * (1 - 1e-6))).sum(-1)
 
 
-@register_loss("AMOL-CE on the Gaussian target")
 def amol_on_soft_target(logits, target, num_classes):
     """−Σ m(k,y) p_k log ŷ_k with the Gaussian target p."""
     table = center_weight(num_classes) * gaussian_log_target(num_classes, 1.0).exp()
     return -(_lookup(table, target, logits) * logits.log_softmax(-1)).sum(-1)
 
 
-@register_loss("AMOL-exp, separate factors")
 def amol_exponential_factors(logits, target, num_classes):
     """m = 1 + α (e^near − 1)(e^extreme − 1)/(e − 1)²: both factors bent, the same range."""
     c = (num_classes - 1) / 2
@@ -48,6 +45,19 @@ def amol_exponential_factors(logits, target, num_classes):
     log_target = _lookup(gaussian_log_target(num_classes, 1.0), target, logits)
     log_p = logits.log_softmax(-1)
     return (_lookup(table, target, logits) * log_p.exp() * (log_p - log_target)).sum(-1)
+
+
+OTHER_READINGS = {
+    "AMOL-OLL on Castagnos": amol_on_castagnos,
+    "AMOL-CE on the Gaussian target": amol_on_soft_target,
+    "AMOL-exp, separate factors": amol_exponential_factors,
+}
+
+
+def register_readings() -> None:
+    """Make the other readings of the paper's losses entries of `amol.losses.LOSSES`."""
+    for name in OTHER_READINGS.keys() - LOSSES.keys():
+        register_loss(name)(OTHER_READINGS[name])
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,7 @@ class Alternative:
 
     def grid(self) -> list[StudySettings]:
         """What to run: the table cells that this alternative touches, `SEEDS` each."""
+        register_readings()
         if self.instead:
             methods = {d: tuple(self.instead.values()) for d in self.datasets}
         else:

@@ -18,7 +18,7 @@ from amol.experiments.settings import StudySettings
 from amol.experiments.study import run_studies
 from amol.host import processor
 from amol.metrics import METRICS, PROBABILITY_METRICS
-from amol.paper.open_choices import choice_grid
+from amol.paper.open_choices import choice_grid, register_readings
 from amol.paths import ROOT
 
 REAL = ("Wine Red", "Wine White", "Abalone")
@@ -38,6 +38,7 @@ def _default() -> Grid:
 
 def _controls() -> Grid:
     """What the pages of the paper train besides the grid."""
+    register_readings()
     return [
         ({}, StudySettings(methods=("KL", "CE-masked"))),
         ({}, StudySettings("Abalone", "AMOL-OLL on Castagnos")),

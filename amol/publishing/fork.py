@@ -12,7 +12,7 @@ from amol.paths import ROOT
 from amol.publishing.notebooks import notebook_path
 
 LABEL = r"(?:fig|tab|eq|sec)-[a-z0-9-]+"
-DEFINED = re.compile(rf'(?:^\(|\$\$ \(|:name: |:label: |")({LABEL})(?=\)|"|\s|$)', re.MULTILINE)
+DEFINED = re.compile(rf"(?:^\(|\$\$ \(|:name: |{{result}} )({LABEL})", re.MULTILINE)
 
 
 def _in_the_book(values: Mapping) -> dict:

@@ -165,7 +165,9 @@ def judge(notebook: Path, given: dict) -> dict:
     if "methods" in told:
         code = notebook.read_text(encoding="utf-8")
         if "amol.paper.open_choices" in code:
-            import amol.paper.open_choices  # noqa: F401  (registers further losses)
+            from amol.paper.open_choices import register_readings
+
+            register_readings()
         own = [name for name in told["methods"] if "register_loss" in code or name in code]
         judged = [name for name in told["methods"] if name in LOSSES or name not in own]
         told["methods"] = judged or PAPER_METHODS

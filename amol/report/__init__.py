@@ -1,6 +1,17 @@
-"""What a page shows: `tables`, `figures`, `live_charts`, `appendix`, and the page's `footer`."""
+"""What a page shows: results with their files, numbers for its sentences, and its footer.
+
+Offers
+------
+show, show_numbers
+    A table or figure under a label; numbers and words for the page's text.
+figures, tables
+    From tidy frames to figures and tables.
+footer
+    What made the page.
+"""
 
 from . import figures, tables
 from .provenance import footer
+from .results import show, show_numbers
 
-__all__ = ["figures", "footer", "tables"]
+__all__ = ["figures", "footer", "show", "show_numbers", "tables"]

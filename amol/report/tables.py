@@ -1,7 +1,7 @@
 """Tables that set ours beside the paper's: tidy frame in, text, Markdown and files out.
 
-`summarize` turns one row a run into one row a mean; `compare` lays those out as the paper does;
-`publish` numbers the result for the book and writes it to disk.
+`summarize` turns one row per run into one row per mean; `compare` lays those out as the paper does;
+`comparison` adds a caption, and `save` writes a table to disk.
 """
 
 import html
@@ -55,13 +55,13 @@ def summarize(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     Parameters
     ----------
     runs : DataFrame
-        One row a run, with columns dataset, method, seed and every name in ``metrics``.
+        One row per run, with columns dataset, method, seed and every name in ``metrics``.
     metrics : sequence of str
 
     Returns
     -------
     DataFrame
-        One row a (dataset, method, metric), in the order of ``runs``: mean, std (ddof 1, NaN for
+        One row per (dataset, method, metric), in the order of ``runs``: mean, std (ddof 1, NaN for
         one seed), count, paper_mean and paper_std (NaN where the paper prints none).
     """
     keys = ["dataset", "method", "metric"]
@@ -82,7 +82,7 @@ def mean_std(mean: float, std: float) -> str:
 
 
 def printed(mean: float, std: float) -> str:
-    """As `mean_std`, but a number that the paper gives without ± stays as it is printed there."""
+    """As `mean_std`, but a number that the paper prints without ± stays as it is printed there."""
     return mean_std(mean, std) if np.isnan(mean) or not np.isnan(std) else f"{mean:.2f}"
 
 
@@ -111,7 +111,7 @@ def best_mask(summary: pd.DataFrame, column: str = "mean") -> pd.Series:
 
 
 def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
-    """Lay a summary out as the paper does: a row a method, and the paper's row under it.
+    """Lay a summary out as the paper does: one row per method, and the paper's row under it.
 
     Parameters
     ----------
@@ -153,59 +153,57 @@ def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class NumberedTable:
-    """A table that the book numbers: HTML in Jupyter, a MyST directive in the book.
+class Table:
+    """Cells as a page shows them, their index as the first column.
 
-    The label serves as glue key, as cross-reference and as file name.
+    Attributes
+    ----------
+    cells : DataFrame of str
+        May hold MyST.
+    caption : str
+        What the caption says beyond the page's own text.
+    data : DataFrame or None
+        What the CSV file holds instead of the cells, such as numbers in full precision.
     """
 
-    label: str
-    caption: str
     cells: pd.DataFrame
+    caption: str = ""
+    data: pd.DataFrame | None = None
 
     def _repr_html_(self) -> str:
         page = f"<p>{self.caption}</p>" + self.cells.to_html(escape=False)
         return _unescaped(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", page), html.escape)
 
     def _repr_markdown_(self) -> str:
-        return f":::{{table}} {self.caption}\n:name: {self.label}\n\n{_markdown(self.cells)}\n:::"
+        grid = self.cells.to_markdown(colalign=_alignment(self.cells), disable_numparse=True)
+        return f"{self.caption}\n\n{grid}"
 
 
-def publish(
-    label: str, caption: str, cells: pd.DataFrame, data: pd.DataFrame | None = None
-) -> NumberedTable:
-    """Write ``tables/<label>.csv`` and ``.tex`` to the results folder and number the table.
-
-    ``cells`` is what is shown, its index the first column; ``data``, where given, is what the CSV
-    holds instead (full precision).
-    """
+def save(label: str, table: Table) -> None:
+    """Write ``tables/<label>.csv`` and ``.tex`` to the results folder."""
     folder = results_dir() / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    plain = cells.reset_index().map(_without_roles)
+    plain, data = table.cells.reset_index().map(_without_roles), table.data
     if data is None:
         data = plain.map(lambda cell: _unescaped(cell.replace("**", "")))
         data = data.rename(columns=lambda name: _unescaped(str(name)))
     data.to_csv(folder / f"{label}.csv", index=False)
     (folder / f"{label}.tex").write_text(_latex(plain), encoding="utf-8")
-    return NumberedTable(label, caption, cells)
 
 
-def publish_comparison(
-    label: str, what: str, summary: pd.DataFrame, columns: str = "dataset", place: str = ""
-) -> NumberedTable:
-    """`publish` what `compare` lays out, with a caption that says how to read its cells.
+def comparison(summary: pd.DataFrame, columns: str = "dataset", place: str = "") -> Table:
+    """What `compare` lays out, with a caption that says how to read its cells.
 
     ``place`` is that of the paper's numbers, such as "Table 2"; named where there are any.
     """
     seeds = summary["count"].max()
-    printed = summary["paper_mean"].notna().any()
-    what += f", the paper's {place}" if place and printed else ""
+    papers = f"The paper's numbers{place and f' ({place})'} stand under ours. "
     caption = (
-        f"{what}: mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
-        + ("The paper's numbers stand under ours. " if printed else "The paper prints none. ")
+        f"Mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
+        + (papers if summary["paper_mean"].notna().any() else "The paper prints none. ")
         + "The best is bold; a dash stands for what isn't there."
     )
-    return publish(label, caption, compare(summary, columns), summary)
+    return Table(compare(summary, columns), caption, summary)
 
 
 def _alignment(cells: pd.DataFrame) -> list[str]:
@@ -215,10 +213,6 @@ def _alignment(cells: pd.DataFrame) -> list[str]:
         "right" if all(numeric.fullmatch(str(c)) for c in column) else "left"
         for _, column in cells.items()
     ]
-
-
-def _markdown(cells: pd.DataFrame) -> str:
-    return cells.to_markdown(colalign=_alignment(cells), disable_numparse=True)
 
 
 def _without_roles(cell: object) -> str:

@@ -1,0 +1,17 @@
+"""Sphinx extension of the book: Colab's button opens the copy that installs the project."""
+
+from amol.publishing.colab import BRANCH
+
+
+def lead_to_copy(app, pagename, templatename, context, doctree) -> None:
+    """Let Colab's button alone open another branch, that of `amol.publishing.colab`."""
+    branch = f"/blob/{app.config.html_theme_options['repository_branch']}/"
+    for group in context.get("header_buttons", []):
+        for button in group.get("buttons", []):
+            if button.get("text") == "Colab":
+                button["url"] = button["url"].replace(branch, f"/blob/{BRANCH}/", 1)
+
+
+def setup(app):
+    app.connect("html-page-context", lead_to_copy, priority=900)  # after the theme's buttons
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
