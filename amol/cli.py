@@ -56,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     command("pdf", _pdf, "Print the built book to _build/amol.publishing.pdf.")
     run = command("run", _run, "Execute one notebook, with parameters of your own.")
     study = command("study", _study, "Train a grid of data sets, methods and seeds; print means.")
-    command("check", _check, "Print each published claim with its verdict; fail on a surprise.")
+    check = command(
+        "check", _check, "Print each published claim with its verdict; fail on a surprise."
+    )
     bench = command("bench", _bench, "Time the engine against usual loops; takes minutes.")
     fork = command("fork", _fork, "Copy a notebook under a new name into the book.")
 
@@ -79,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         "--record",
         metavar="NAME",
         help="train one of the long studies whole and write its rows to book/recorded: "
-        "grid, controls, choices, ranking, splits, losses",
+        "grid, controls, choices, ranking, splits, losses, seeds",
     )
     study.add_argument(
         "--backend",
@@ -92,6 +94,9 @@ def _parser() -> argparse.ArgumentParser:
         parser_with_workers.add_argument(
             "--workers", type=int, default=2, help=f"processes that train (default: 2){more}"
         )
+    check.add_argument(
+        "--record", action="store_true", help="make the verdicts of now the expected ones"
+    )
     bench.add_argument(
         "--record", action="store_true", help="write the figures that the book shows"
     )
@@ -116,10 +121,11 @@ def _build(arguments: argparse.Namespace) -> None:
     import pandas as pd
 
     from amol.errors import NotebookError
-    from amol.experiments.study import run_studies
+    from amol.experiments.study import StudySettings, run_studies
     from amol.paper.ledger import ledger
     from amol.paper.recording_checks import compare_runs, write_notes
     from amol.paper.recordings import TRAINED_BY_BUILD, grid_of
+    from amol.paper.tails import with_tails
     from amol.paths import build_dir
 
     gc.enable()
@@ -136,7 +142,8 @@ def _build(arguments: argparse.Namespace) -> None:
     compared = compare_runs("grid", runs), compare_runs("controls", controls)
     write_notes(results, *compared)
     print(*(f"study: {comparison}" for comparison in compared), sep="\n", flush=True)
-    ledger(runs).to_csv(results / "ledger.csv", index=False)
+    entries = ledger(with_tails(runs, StudySettings()))
+    entries.to_csv(results / "ledger.csv", index=False)
     try:
         page = build.make_book(stale, arguments.workers, runs.attrs["seconds"])
     except (NotebookError, RuntimeError) as error:
@@ -252,10 +259,16 @@ def _record(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     from amol.experiments.study import StudySettings, run_study
-    from amol.paper.ledger import ledger
+    from amol.paper.ledger import ledger, record_expectations
     from amol.paper.recording_checks import differences
+    from amol.paper.tails import with_tails
 
-    entries = ledger(run_study(StudySettings()))
+    settings = StudySettings()
+    entries = ledger(with_tails(run_study(settings), settings))
+    if arguments.record:
+        record_expectations(entries)
+        print(f"{len(entries)} verdicts written to amol/paper/data/expected_verdicts.csv")
+        return 0
     surprises = entries[entries["verdict"] != entries["expected"]]
     print(entries.to_string(index=False))
     print(f"{len(entries)} entries, {len(surprises)} not as expected")

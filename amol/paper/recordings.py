@@ -84,6 +84,11 @@ def _losses() -> Grid:
     return grid
 
 
+def _seeds() -> Grid:
+    """The grid with 25 more seeds, five blocks of as many as the paper has."""
+    return [({}, StudySettings(seeds=range(5, 30)))]
+
+
 RECORDINGS: dict[str, Callable[[], Grid]] = {
     "grid": _default,
     "controls": _controls,
@@ -91,6 +96,7 @@ RECORDINGS: dict[str, Callable[[], Grid]] = {
     "ranking": _ranking,
     "choices": choice_grid,
     "losses": _losses,
+    "seeds": _seeds,
 }
 
 
