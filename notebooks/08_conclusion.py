@@ -14,7 +14,8 @@
 #
 # The paper's numbers and claims are written down as data, each claim with a rule for when it counts
 # as reproduced. This page applies the rules to the runs of this build and draws the balance. Some
-# rules were changed after results were known; {numref}`tab-revisions` says which, and what that did.
+# rules were changed after results were known; {numref}`tab-revisions` says which, and what that
+# did.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
@@ -64,9 +65,9 @@ counts = balance(entries)
 # %% [markdown]
 # ## The balance
 #
-# A *number* is reproduced if ours and the printed mean differ by no more than two standard errors of
-# their difference and what rounding hides; the direction holds if they differ by more, but ours is
-# clearly on the paper's side of cross-entropy. Each number counts once. Those on Synthetic stand
+# A *number* is reproduced if ours and the printed mean differ by no more than two standard errors
+# of their difference and what rounding hides; the direction holds if they differ by more, but ours
+# is clearly on the paper's side of cross-entropy. Each number counts once. Those on Synthetic stand
 # apart, since that set was made here so that cross-entropy's QWK is about as printed. A *claim* has
 # its own rule: reproduced if all of its comparisons are clearly for it, not reproduced if one is
 # clearly against it, and undecided in between, unless all point its way.
@@ -119,8 +120,8 @@ show_numbers(**headline)
 # ```
 #
 # From {glue:text}`runs_total:d` runs, {glue:text}`numbers_hold:d` of the
-# {glue:text}`numbers_total:d` distinct numbers on real data sets are reproduced. Over the cells of the paper's tables,
-# ours differ from the printed means by {glue:text}`gap_qwk` in QWK and by
+# {glue:text}`numbers_total:d` distinct numbers on real data sets are reproduced. Over the cells of the
+# paper's tables, ours differ from the printed means by {glue:text}`gap_qwk` in QWK and by
 # {glue:text}`gap_chr_ext` in CHR_ext on average. Of {glue:text}`claims_total:d` claims,
 # {glue:text}`claims_hold:d` are reproduced, {glue:text}`claims_direction:d` hold in direction only,
 # {glue:text}`claims_undecided:d` are undecided, {glue:text}`claims_fail:d` are not reproduced and

@@ -100,8 +100,8 @@ show_numbers(
 
 # %% [markdown]
 # Of the {glue:text}`ledger_numbers:d` distinct printed numbers on real data sets,
-# {glue:text}`ledger_held:d` are reproduced. Over the cells of the paper's three result tables the means
-# differ by {glue:text}`ledger_qwk:.4f` in QWK and {glue:text}`ledger_chr_ext:.4f` in CHR_ext.
+# {glue:text}`ledger_held:d` are reproduced. Over the cells of the paper's three result tables the
+# means differ by {glue:text}`ledger_qwk:.4f` in QWK and {glue:text}`ledger_chr_ext:.4f` in CHR_ext.
 
 # %% [markdown]
 # ## Not reproduced

@@ -8,6 +8,7 @@ with pairs.
 from collections.abc import Callable
 from math import hypot, isnan, nan
 
+import numpy as np
 from scipy.stats import f as f_distribution
 
 from amol.paper.evidence import CannotTest, Cell, Evidence, level, named_dataset, near, printed_cell
@@ -208,7 +209,7 @@ def linear_is_steadier(evidence, claim):
         low, high = sorted((linear.std, other.std))
         ratio = (high / low) ** 2 if low else nan
         clear = ratio > f_distribution.ppf(0.975, other.n - 1, linear.n - 1)
-        sign = (other.std > linear.std) - (other.std < linear.std)
+        sign = int(np.sign(other.std - linear.std))
         levels.append(sign * (2 if clear else 1))
         texts.append(f"{metric}: AMOL ± {linear.std:.3f}, AMOL-exp ± {other.std:.3f}")
     return weigh(levels), "; ".join(texts)
