@@ -120,8 +120,8 @@ show_numbers(**headline)
 # ```
 #
 # From {glue:text}`runs_total:d` runs, {glue:text}`numbers_hold:d` of the
-# {glue:text}`numbers_total:d` distinct numbers on real data sets are reproduced. Over the cells of the
-# paper's tables, ours differ from the printed means by {glue:text}`gap_qwk` in QWK and by
+# {glue:text}`numbers_total:d` distinct numbers on real data sets are reproduced. Over the cells of
+# the paper's tables, ours differ from the printed means by {glue:text}`gap_qwk` in QWK and by
 # {glue:text}`gap_chr_ext` in CHR_ext on average. Of {glue:text}`claims_total:d` claims,
 # {glue:text}`claims_hold:d` are reproduced, {glue:text}`claims_direction:d` hold in direction only,
 # {glue:text}`claims_undecided:d` are undecided, {glue:text}`claims_fail:d` are not reproduced and
