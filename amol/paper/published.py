@@ -1,4 +1,4 @@
-"""The paper's numbers and claims, as data.
+"""Numbers and claims of the paper, as data.
 
 Numbers are in ``data/published.csv`` as printed, claims in ``data/claims.toml`` in our own words,
 each with the rule by which `amol.paper.ledger` judges it.

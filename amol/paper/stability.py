@@ -51,6 +51,8 @@ def protocol_worlds(rows: pd.DataFrame) -> list[World]:
         for answer in choice.alternatives:
             mine = rows["question"] == choice.question
             own = rows[mine & (rows["alternative"] == answer.label)]
+            if own.empty:
+                continue
             names = {trained: name for name, trained in answer.instead.items()}
             own = own.assign(
                 method=own["method"].replace(names),
@@ -59,8 +61,7 @@ def protocol_worlds(rows: pd.DataFrame) -> list[World]:
             replaced = pd.MultiIndex.from_frame(own[["dataset", "method"]])
             kept = ~pd.MultiIndex.from_frame(chosen[["dataset", "method"]]).isin(replaced)
             name = f"{choice.question} {answer.label}"
-            if len(own):
-                worlds.append(_world("protocol", name, pd.concat([chosen[kept], own])))
+            worlds.append(_world("protocol", name, pd.concat([chosen[kept], own])))
     return worlds
 
 
