@@ -83,6 +83,23 @@ def _panel(chart: alt.Chart, x: str, y: str, plain: str, text: str, title: alt.T
     ).properties(width=WIDTH, height=170, title=title)
 
 
+def _weight_parameters(alpha: float, sigma: float) -> list[alt.Parameter]:
+    """Sliders of `weight_explorer`, and what follows from them."""
+    colors = json.dumps({name: method_style(name)[0] for name in VARIANTS})
+    variant = alt.binding_select(options=list(VARIANTS), name="variant")
+    return [
+        alt.param(name="variant", value=VARIANTS[0], bind=variant),
+        _slider("classes", 7, 3, LARGEST, 1, "number of classes K"),
+        _slider("label", LABEL, 0, LARGEST - 1, 1, "true label y"),
+        _slider("alpha", alpha, 0, max(5, alpha), 0.1, "strength α"),
+        _slider("sigma", sigma, min(0.3, sigma), max(3, sigma), 0.1, "width σ"),
+        _slider("share", SHARE, 0.4, 0.99, 0.01, "probability of the answer"),
+        alt.param(name="center", expr="(classes - 1) / 2"),
+        alt.param(name="truth", expr="min(label, classes - 1)"),
+        alt.param(name="color", expr=f"({colors})[variant]"),
+    ]
+
+
 def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
     """m(k, y) and the loss of each variant, with sliders for everything that enters.
 
@@ -94,19 +111,6 @@ def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
     alpha, sigma : float
         Where their sliders start.
     """
-    colors = json.dumps({name: method_style(name)[0] for name in VARIANTS})
-    variant = alt.binding_select(options=list(VARIANTS), name="variant")
-    parameters = [
-        alt.param(name="variant", value=VARIANTS[0], bind=variant),
-        _slider("classes", 7, 3, LARGEST, 1, "number of classes K"),
-        _slider("label", LABEL, 0, LARGEST - 1, 1, "true label y"),
-        _slider("alpha", alpha, 0, max(5, alpha), 0.1, "strength α"),
-        _slider("sigma", sigma, min(0.3, sigma), max(3, sigma), 0.1, "width σ"),
-        _slider("share", SHARE, 0.4, 0.99, 0.01, "probability of the answer"),
-        alt.param(name="center", expr="(classes - 1) / 2"),
-        alt.param(name="truth", expr="min(label, classes - 1)"),
-        alt.param(name="color", expr=f"({colors})[variant]"),
-    ]
     # one row per answer and class of a term, both k and answer below K
     pairs = (
         alt.Chart(alt.sequence(0, LARGEST**2, as_="i"))
@@ -149,7 +153,7 @@ def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
         " + ', at α = 0 ' + format(datum.plain, '.4f')",
         _title("variant + ', loss of each answer'", "'dashed: the same at α = 0'"),
     )
-    chart = alt.vconcat(above, below, spacing=24).add_params(*parameters)
+    chart = alt.vconcat(above, below, spacing=24).add_params(*_weight_parameters(alpha, sigma))
     return chart.properties(config=STYLE)
 
 
