@@ -249,15 +249,23 @@ def _record(name: str, workers: int, address: str | None) -> None:
 
 @amol.command()
 @click.option("--all", "everything", is_flag=True, help="Print every entry, not what differs.")
-def check(everything: bool) -> int:
-    """Compare each published claim's verdict with the expected one.
+@click.option("--record", is_flag=True, help="Make the verdicts of now the expected ones.")
+def check(everything: bool, record: bool) -> int:
+    """Compare verdicts with the expected ones and runs with the recorded ones.
 
     The exit code is 1 where one differs.
     """
-    from amol.experiments.study import StudySettings, run_study
-    from amol.paper.ledger import ledger
+    from amol.experiments import StudySettings, run_study
+    from amol.paper.ledger import ledger, record_expectations
+    from amol.paper.recording_checks import differences
+    from amol.paper.tails import with_tails
 
-    entries = ledger(run_study(StudySettings()))
+    settings = StudySettings()
+    entries = ledger(with_tails(run_study(settings), settings))
+    if record:
+        record_expectations(entries)
+        print(f"{len(entries)} verdicts written to amol/paper/data/expected_verdicts.csv")
+        return 0
     surprises = entries[entries["verdict"] != entries["expected"]]
     lines = [_entry_line(entry) for entry in (entries if everything else surprises).itertuples()]
     if not everything and len(lines) > LISTED:
@@ -267,7 +275,9 @@ def check(everything: bool) -> int:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
-    return 1 if len(surprises) else 0
+    differing = differences()
+    print(*differing, sep="\n")
+    return 1 if len(surprises) or differing else 0
 
 
 def _entry_line(entry) -> str:
@@ -275,7 +285,7 @@ def _entry_line(entry) -> str:
     expected = (
         "" if entry.verdict == entry.expected else f", expected {entry.expected or 'nothing'}"
     )
-    text = f"{entry.id}: {entry.verdict}{expected}: {entry.claim}; {entry.reason}"
+    text = f"{entry.id}: {entry.verdict}{expected}: {entry.claim}; {entry.text}"
     width = shutil.get_terminal_size((100, 24)).columns
     return textwrap.shorten(text, width, placeholder=" …")
 

@@ -24,10 +24,12 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 
 # %%
 import numpy as np
+from IPython.display import Markdown
 
 from amol.experiments import load_dataset
 from amol.losses import center_class
 from amol.paper import recordings
+from amol.paper.recording_checks import note_of, verify
 from amol.report import appendix, figures, footer, show, show_numbers, tables
 
 if sample < 1:
@@ -304,11 +306,15 @@ show_numbers(
 # {glue:text}`splits_minutes:d` minutes of training on one thread, on {glue:text}`splits_processor`,
 # {glue:text}`splits_date`. `amol study --record splits` makes them anew and goes on where it was
 # stopped. Each build compares the keys of all rows with those of the present code, data and
-# settings, and trains a random sample again ({numref}`tab-verified-splits`); a row that disagrees
-# stops it.
+# settings, and trains a random sample again ({numref}`tab-verified-splits`).
+#
+# ```{glue:md} splits_checked
+# :format: myst
+# ```
 
 # %% tags=["remove-output"]
-checks = recordings.verify("splits", sample, sample_seed)
+checks, compared = verify("splits", sample, sample_seed)
+show_numbers(splits_checked=Markdown(note_of(compared)))
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
 shown = checks.assign(**{c: checks[c].map("{:.6f}".format) for c in exact})
 shown = shown.rename(columns={"dataset": "Data set", "method": "Method", "seed": "Seed",

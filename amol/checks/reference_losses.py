@@ -46,7 +46,8 @@ def _oracle(name, loss, z, y):
         return [j for j in classes if j != k]
 
     c = mpf(n - 1) / 2
-    near, closeness = [[1 - abs(k - o) / mpf(r) for k in classes] for o, r in ((c, c), (y, n - 1))]
+    near = [1 - abs(k - c) / c for k in classes]
+    closeness = [1 - abs(k - y) / mpf(n - 1) for k in classes]
     product = [mpf(getattr(loss, "alpha", 0)) * near[k] * abs(y - c) / c for k in classes]
     if name == "AMOL-asym":
         product = [v if y < k <= c or c <= k < y else 0 for k, v in enumerate(product)]

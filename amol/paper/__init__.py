@@ -1,5 +1,8 @@
-"""What the paper says and what came out.
+"""The paper's numbers and claims, and what came out.
 
-`published` holds its numbers and claims, `open_choices` what it leaves unsaid, `recordings` the
-long studies, `ledger` the verdicts; `rules_on_runs` and `rules_on_data` judge one claim each.
+`published` holds its numbers, claims and the revisions of their rules, `open_choices` what it
+leaves unsaid, `recordings` the recorded studies and `recording_checks` their comparison with runs
+of this machine. `evidence` is the yardstick, `verdicts` the words, `rules_on_runs` and
+`rules_on_data` judge one claim each, `stability` judges them in other worlds, and `ledger` lists
+all verdicts.
 """

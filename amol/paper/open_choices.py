@@ -1,10 +1,14 @@
-"""What the paper leaves unsaid: each choice, its alternatives, and how well each fits the paper.
+"""Open choices, which the paper leaves unsaid: alternatives, and how well each fits the paper.
 
-An alternative is judged by its distance to the published table cells that it touches, never cell
-by cell: one setting holds for a whole table.
+They are data in ``data/open_choices.toml``; the losses that an alternative needs are here. An
+alternative is judged by its distance to the published table cells that it touches, never cell by
+cell: one setting holds for a whole table.
 """
 
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -67,7 +71,7 @@ class Alternative:
     label: str
     settings: dict = field(default_factory=dict)
     instead: dict = field(default_factory=dict)  # published method -> method trained for it
-    datasets: tuple[str, ...] = REAL
+    datasets: Sequence[str] = REAL
     split_per_seed: bool = False
 
     def grid(self) -> list[StudySettings]:
@@ -99,186 +103,13 @@ class Choice:
     alternatives: tuple[Alternative, ...] = ()
 
 
-CHOICES = (
-    Choice(
-        "Split",
-        "Does the split change with the seed?",
-        "five seeds, a stratified split",
-        "no: one split for all seeds, random_state 42",
-        "the published ± is far smaller than the spread over splits, and of 100 splits 42 is "
-        "among the nearest to the published tables",
-        (Alternative("a new split for each seed", split_per_seed=True),),
-    ),
-    Choice(
-        "Seed",
-        "What does a seed change?",
-        "nothing",
-        "initial weights and batch order",
-        "follows from the one split",
-    ),
-    Choice(
-        "Order",
-        "In which order are the parts drawn?",
-        "60/20/20",
-        "test first: 80/20, then 75/25 of the rest",
-        "nearer to the published tables",
-        (Alternative("60/40, then halves", {"split_order": "halves"}),),
-    ),
-    Choice(
-        "Batch",
-        "How many samples a step?",
-        "nothing",
-        "256",
-        "of the sizes tried, nearest to the published tables as a whole",
-        tuple(Alternative(f"{size}", {"batch_size": size}) for size in (64, 128, 512)),
-    ),
-    Choice(
-        "Network",
-        "Is a 2-layer MLP one with two hidden layers?",
-        "a 2-layer MLP of hidden dimension 128",
-        "yes, two hidden layers of 128",
-        "the common reading of hidden dim 128 with two layers",
-        (
-            Alternative("one hidden layer", {"layers": 1}),
-            Alternative("three hidden layers", {"layers": 3}),
-        ),
-    ),
-    Choice(
-        "Stopping",
-        "What does early stopping watch?",
-        "patience 20",
-        "each method's own loss on the validation part",
-        "the usual default, and close to the published tables",
-        (Alternative("validation QWK", {"monitor": "QWK"}),),
-    ),
-    Choice(
-        "Weights",
-        "Which weights are kept?",
-        "nothing",
-        "those of the best epoch",
-        "usual with early stopping",
-        (Alternative("those of the last epoch", {"restore": False}),),
-    ),
-    Choice(
-        "Epochs",
-        "How many epochs at most?",
-        "nothing",
-        "200",
-        "with patience 20 nearly every run stops before",
-        (Alternative("100", {"epochs": 100}),),
-    ),
-    Choice(
-        "OLL",
-        "Which loss is OLL?",
-        "cites Castagnos et al.; in words, log terms weighted by closeness to the label",
-        "closeness form, −Σ (1 − d/(K−1)) log ŷ, d the distance to the label",
-        "the loss of Castagnos et al. (2022), −Σ dᵃ log(1 − ŷ), is another one and lies "
-        "farther from the published row",
-        tuple(
-            Alternative(
-                f"Castagnos, power {power:g}",
-                {"loss_parameters": {"OLL-Castagnos": {"power": power}}},
-                {"OLL": "OLL-Castagnos"},
-            )
-            for power in (1.0, 1.5, 2.0)
-        ),
-    ),
-    Choice(
-        "SORD",
-        "How wide is SORD's Gaussian?",
-        "a Gaussian around the label",
-        "σ = 1, as for AMOL",
-        "the paper gives σ for AMOL alone",
-        tuple(
-            Alternative(
-                f"σ = {sigma:g}", {"loss_parameters": {"SORD": {"sigma": sigma}}}, {"SORD": "SORD"}
-            )
-            for sigma in (0.5, 0.75, 1.5)
-        ),
-    ),
-    Choice(
-        "AMOL-exp",
-        "What is exponential in AMOL-exp?",
-        "an exponential weight",
-        "m = exp(α · near · extreme)",
-        "the same product in the exponent, the plainest reading",
-        (
-            Alternative(
-                "both factors bent",
-                instead={"AMOL-exp": "AMOL-exp, separate factors"},
-                datasets=("Abalone",),
-            ),
-        ),
-    ),
-    Choice(
-        "AMOL-OLL",
-        "Which loss does AMOL-OLL weight?",
-        "OLL",
-        "the closeness form of OLL",
-        "only this one collapses as published: its terms reward mass near the label, so a larger "
-        "weight on the center draws mass there",
-        (
-            Alternative(
-                "Castagnos, power 1",
-                instead={"AMOL-OLL": "AMOL-OLL on Castagnos"},
-                datasets=("Abalone",),
-            ),
-        ),
-    ),
-    Choice(
-        "AMOL-CE",
-        "What is the target in AMOL-CE?",
-        "CE as the base loss",
-        "the hard label: m(y,y) · CE",
-        "the plainest reading, and nearer to the published CHR_ext",
-        (
-            Alternative(
-                "the Gaussian target",
-                instead={"AMOL-CE": "AMOL-CE on the Gaussian target"},
-                datasets=("Abalone",),
-            ),
-        ),
-    ),
-    Choice(
-        "Abalone",
-        "How is Abalone's sex encoded?",
-        "nothing",
-        "one-hot",
-        "the usual encoding of a nominal feature",
-        tuple(
-            Alternative(label, datasets=(f"Abalone ({label})",))
-            for label in ("sex as a number", "no sex")
-        ),
-    ),
-    Choice(
-        "Center",
-        "Which class is the center at even K?",
-        "c = (K−1)/2, no class at K = 6",
-        "the lower of the two middle ones",
-        "fits Wine Red, the upper one doesn't",
-    ),
-    Choice(
-        "Synthetic",
-        "How is Synthetic made?",
-        "5,000 samples, 7 classes, class 3 about 34 %",
-        "ten Gaussian features, a nonlinear score plus noise",
-        "noise set so that CE's QWK is about as published",
-    ),
-    Choice(
-        "Spread",
-        "Which standard deviation?",
-        "mean ± std over five seeds",
-        "divisor n − 1",
-        "usual for a sample",
-    ),
-    Choice(
-        "Ties",
-        "Which class wins a tie?",
-        "arg max",
-        "the first",
-        "hardly ever happens",
-    ),
-)
+def _choice(entry: dict) -> Choice:
+    tried = entry.pop("alternative", ())
+    return Choice(**entry, alternatives=tuple(Alternative(**other) for other in tried))
+
+
+_DATA = Path(__file__).parent / "data" / "open_choices.toml"
+CHOICES = tuple(map(_choice, tomllib.loads(_DATA.read_text(encoding="utf-8"))["choice"]))
 CHOSEN = Alternative("as chosen")
 
 
@@ -313,7 +144,7 @@ def distances_to_paper(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row an alternative: question, chosen, alternative, cells (table cells compared, each
+        One row per alternative: question, chosen, alternative, cells (table cells compared, each
         with a QWK and a CHR_ext), then mean |ΔQWK| and mean |ΔCHR_ext| of the alternative and of
         the choice.
     """

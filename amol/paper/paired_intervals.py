@@ -58,7 +58,7 @@ def compare(
     Returns
     -------
     DataFrame
-        One row a data set: dataset, method, baseline, metric, splits, difference (method −
+        One row per data set: dataset, method, baseline, metric, splits, difference (method −
         baseline), low, high (95 % interval), wins (share of splits that favor ``method``) and
         verdict: "better", "worse" or "no difference shown".
     """

@@ -1,4 +1,4 @@
-"""The paper's numbers and claims, as data.
+"""Numbers and claims of the paper, as data.
 
 Numbers are in ``data/published.csv`` as printed, claims in ``data/claims.toml`` in our own words,
 each with the rule by which `amol.paper.ledger` judges it.
@@ -15,9 +15,9 @@ PAPER_SEEDS = 5
 _DATA = Path(__file__).parent / "data"
 
 RANKING = (
-    "Reproduced if in every comparison named the mean over seeds is better by more than two "
-    "standard errors, 2·sqrt(s₁²/n₁ + s₂²/n₂); direction only if better in every one, but by less "
-    "in some; not reproduced if worse in any."
+    "Reproduced if every comparison named is clearly for it, by more than two standard errors of "
+    "the difference, 2·sqrt(s₁²/n₁ + s₂²/n₂); direction only if every one is for it, but not "
+    "clearly; not reproduced if one is clearly against it; else undecided."
 )
 
 # Label of the table, figure or section that shows a number of each place.
@@ -38,7 +38,7 @@ def _numbers() -> pd.DataFrame:
     return table.assign(**numbers, digits=digits.astype(int))
 
 
-# One row a printed number: where, dataset, method, metric, mean, std (NaN where none is printed),
+# One row per printed number: where, dataset, method, metric, mean, std (NaN where none is printed),
 # digits (decimals printed). Table 4 repeats four numbers of Tables 2 and 3.
 PUBLISHED = _numbers()
 
@@ -57,13 +57,28 @@ def published(dataset: str, method: str, metric: str) -> tuple[float, float] | N
 
 
 @dataclass(frozen=True)
+class Revision:
+    """One change of rules after results were known: the day, what changed, why, and its effect.
+
+    ``changed`` has, for each claim or number whose verdict moved on the same runs, its id and the
+    verdicts before and after.
+    """
+
+    date: str
+    what: str
+    why: str
+    claims: tuple[str, ...] = ()
+    changed: tuple[dict[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class Claim:
     """One claim of the paper and what would count as reproducing it.
 
     Attributes
     ----------
     id, where, claim, rule : str
-        ``where`` is the section, table or figure; ``rule`` was fixed before looking at any run.
+        ``where`` is the section, table or figure; ``rule`` what counts as reproduced.
     kind : {"comparison", "property", "data", "literature", "reading"}
         What decides it: means over runs, the formulas, the data files, other work, the text.
     datasets, methods, metrics : tuple of str
@@ -103,4 +118,9 @@ def _claim(entry: dict) -> Claim:
 CLAIMS = tuple(
     _claim(entry)
     for entry in tomllib.loads((_DATA / "claims.toml").read_text(encoding="utf-8"))["claim"]
+)
+
+REVISIONS = tuple(
+    Revision(**{key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()})
+    for entry in tomllib.loads((_DATA / "revisions.toml").read_text(encoding="utf-8"))["revision"]
 )

@@ -1,36 +1,48 @@
-"""Studies too long for every build: recorded once as tidy rows, checked by retraining a sample.
+"""Recorded studies: rows kept in the repository, against which new runs are compared.
 
 `RECORDINGS` names them; ``amol study --record NAME`` makes ``book/recorded/NAME.csv`` and a note
-of the machine beside it. The runs store makes recording resumable.
+of the machine beside it. The runs store makes recording resumable. What every build trains
+(`TRAINED_BY_BUILD`) is recorded whole, with all digits; of the long studies, which no build can
+afford, a build trains a sample again: see `recording_checks`.
 """
 
-import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import torch
 
-from amol.experiments.runs import plan
 from amol.experiments.settings import StudySettings
 from amol.experiments.study import run_studies
 from amol.host import processor
 from amol.metrics import METRICS, PROBABILITY_METRICS
-from amol.paper.open_choices import choice_grid
+from amol.paper.open_choices import choice_grid, register_readings
 from amol.paths import ROOT
 
 REAL = ("Wine Red", "Wine White", "Abalone")
 EVERYWHERE = ("CE", "OLL", "SORD", "AMOL", "AMOL-asym", "KL", "CE-masked")
 ABALONE_ONLY = ("AMOL-exp", "AMOL-OLL", "AMOL-CE")
 VALUES = (*METRICS, "validation_QWK", *PROBABILITY_METRICS)
-DECIMALS = 6
-ELSEWHERE = 0.15  # most that a metric may move on another processor, where rounding differs
+DECIMALS = 6  # of a long study's metrics
+TRAINED_BY_BUILD = ("grid", "controls")
 
 Grid = list[tuple[dict, StudySettings]]  # labels of the rows, what to run
+
+
+def _default() -> Grid:
+    """The grid behind every table: ``build/results/runs.csv``."""
+    return [({}, StudySettings())]
+
+
+def _controls() -> Grid:
+    """What the pages of the paper train besides the grid."""
+    register_readings()
+    return [
+        ({}, StudySettings(methods=("KL", "CE-masked"))),
+        ({}, StudySettings("Abalone", "AMOL-OLL on Castagnos")),
+    ]
 
 
 def _splits() -> Grid:
@@ -72,29 +84,25 @@ def _losses() -> Grid:
     return grid
 
 
+def _seeds() -> Grid:
+    """The grid with 25 more seeds, five blocks of as many as the paper has."""
+    return [({}, StudySettings(seeds=range(5, 30)))]
+
+
 RECORDINGS: dict[str, Callable[[], Grid]] = {
+    "grid": _default,
+    "controls": _controls,
     "splits": _splits,
     "ranking": _ranking,
     "choices": choice_grid,
     "losses": _losses,
+    "seeds": _seeds,
 }
 
 
-class RecordError(RuntimeError):
-    """A recorded row no longer matches its key or its value."""
-
-
 def machine() -> dict[str, str]:
-    """What decides the bits of a training: processor, its instructions, torch's build."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    telling = ("cpu family", "model\t", "stepping", "flags", "Features")
-    instructions = sorted({line for line in lines if line.startswith(telling)})
-    return {
-        "processor": processor(),
-        "instructions": hashlib.sha256("\n".join(instructions).encode()).hexdigest()[:12],
-        "torch": torch.__version__,
-    }
+    """Processor and version of torch."""
+    return {"processor": processor(), "torch": torch.__version__}
 
 
 def folder() -> Path:
@@ -102,13 +110,16 @@ def folder() -> Path:
     return ROOT / "book" / "recorded"
 
 
-def _grid(name: str) -> Grid:
+def grid_of(name: str) -> Grid:
     if name not in RECORDINGS:
         raise ValueError(f"unknown recording {name!r}; allowed: {', '.join(RECORDINGS)}")
     return RECORDINGS[name]()
 
 
-def _tidy(labels: dict, frame: pd.DataFrame) -> pd.DataFrame:
+def tidy(name: str, labels: dict, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows as they are recorded."""
+    if name in TRAINED_BY_BUILD:
+        return frame
     frame = frame.drop(columns=["n_test"]).round(dict.fromkeys(VALUES, DECIMALS))
     frame["key"] = frame["key"].str[:16]
     for position, (label, value) in enumerate(labels.items()):
@@ -123,10 +134,10 @@ def record(
     address: str | None = None,
 ) -> pd.DataFrame:
     """Run a recording's whole grid (see `run_study`) and write its rows to ``book/recorded``."""
-    grid = _grid(name)
+    grid = grid_of(name)
     frames = run_studies([settings for _, settings in grid], workers, progress, address)
     rows = pd.concat(
-        [_tidy(labels, frame) for (labels, _), frame in zip(grid, frames, strict=True)],
+        [tidy(name, labels, frame) for (labels, _), frame in zip(grid, frames, strict=True)],
         ignore_index=True,
     )
     seconds = round(sum(frame.attrs["seconds"] for frame in frames))
@@ -134,69 +145,21 @@ def record(
     return rows
 
 
-def keep(name: str, rows: pd.DataFrame, told: dict) -> None:
-    """Write a recording: its rows, and what is told of them with the machine and the day."""
+def keep(name: str, rows: pd.DataFrame, facts: dict) -> None:
+    """Write NAME.csv (rows) and NAME.json (``facts``, machine, day)."""
     folder().mkdir(parents=True, exist_ok=True)
     rows.to_csv(folder() / f"{name}.csv", index=False, lineterminator="\n")
-    note = machine() | told | {"recorded": time.strftime("%Y-%m-%d", time.gmtime())}
-    (folder() / f"{name}.json").write_text(json.dumps(note, indent=1) + "\n")
+    info = machine() | facts | {"recorded": time.strftime("%Y-%m-%d", time.gmtime())}
+    (folder() / f"{name}.json").write_text(json.dumps(info, indent=1) + "\n")
 
 
 def load(name: str) -> pd.DataFrame:
-    """Recorded rows of ``name``: labels, the columns of `run_study`, a short key."""
-    _grid(name)
-    return pd.read_csv(folder() / f"{name}.csv", dtype={"failed": "Int64"})
+    """Recorded rows of ``name``: labels, the columns of `run_study`, a key."""
+    grid_of(name)
+    file = folder() / f"{name}.csv"
+    return pd.read_csv(file, dtype={"failed": "Int64"})
 
 
 def note(name: str) -> dict:
-    """What `keep` was told of a recording, with the machine and the day."""
+    """What `keep` was given with a recording, the machine and the day."""
     return json.loads((folder() / f"{name}.json").read_text())
-
-
-def verify(name: str, count: int, sample_seed: int = 0) -> pd.DataFrame:
-    """Check every row's key, then retrain ``count`` random rows and compare their metrics.
-
-    On the processor that recorded them the metrics must be equal; on another one, where the last
-    bits of a product differ and training drifts apart, they may move by `ELSEWHERE`.
-
-    Returns
-    -------
-    DataFrame
-        The sampled rows: dataset, method, seed, split_seed, QWK recorded and retrained, and the
-        largest difference over all metrics.
-
-    Raises
-    ------
-    RecordError
-        Naming the recording, the first row that disagrees and the command that makes it anew.
-    """
-    rows, grid = load(name), _grid(name)
-    runs = [run for _, settings in grid for run in plan(settings)]
-    again = f"make it anew with: amol study --record {name}"
-    if [run.key[:16] for run in runs] != rows["key"].tolist():
-        raise RecordError(f"recording {name!r} rests on other settings, data or code; {again}")
-    here = {k: v for k, v in note(name).items() if k in machine()} == machine()
-    chosen = np.random.default_rng(sample_seed).choice(len(rows), min(count, len(rows)), False)
-    picked = [
-        replace(run.settings, datasets=(run.dataset,), methods=(run.method,), seeds=(run.seed,))
-        for run in (runs[i] for i in sorted(chosen))
-    ]
-    checks = []
-    for i, frame in zip(sorted(chosen), run_studies(picked), strict=True):
-        row, new = rows.iloc[i], _tidy({}, frame).iloc[0]
-        difference = np.nanmax(np.abs([float(row[v]) - float(new[v]) for v in VALUES]))
-        if difference > (0 if here else ELSEWHERE):
-            where = f"{row['dataset']}, {row['method']}, seed {row['seed']}"
-            raise RecordError(
-                f"recording {name!r}, row {i} ({where}): "
-                f"a metric moved by {difference:.6f}; {again}"
-            )
-        checks.append(
-            {
-                **{c: row[c] for c in ("dataset", "method", "seed", "split_seed")},
-                "QWK recorded": row["QWK"],
-                "QWK retrained": new["QWK"],
-                "largest difference": difference,
-            }
-        )
-    return pd.DataFrame(checks)

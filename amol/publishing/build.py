@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
-from amol.experiments import StudySettings, run_studies
+import pandas as pd
+
+from amol.experiments StudySettings, run_studies
 from amol.paper.ledger import ledger
-from amol.paper.open_choices import register_readings
+from amol.paper.recording_checks import compare_runs, write_notes
+from amol.paper.recordings import TRAINED_BY_BUILD, grid_of
+from amol.paper.tails import with_tails
 from amol.paths import build_dir
 from amol.publishing.execute import execute_book
 from amol.publishing.render import render_book
@@ -33,12 +37,7 @@ def build_book(workers: int = 2) -> Path:
         From `render_book`; the last good book stays.
     """
     print("study: the default grid and its controls", flush=True)
-    register_readings()
-    grid = [
-        StudySettings(),
-        StudySettings(methods=("KL", "CE-masked")),
-        StudySettings("Abalone", "AMOL-OLL on Castagnos"),
-    ]
+    grid = [settings for name in TRAINED_BY_BUILD for _, settings in grid_of(name)]
     frames = run_studies(grid, workers=workers, progress=True)
     trained, reused = (sum(frame.attrs[k] for frame in frames) for k in ("trained", "reused"))
     print(f"study: {trained} runs trained, {reused} reused", flush=True)
@@ -46,7 +45,12 @@ def build_book(workers: int = 2) -> Path:
     runs = frames[0]
     results = build_dir() / "results"
     results.mkdir(parents=True, exist_ok=True)
-    runs.to_csv(results / "runs.csv", index=False)
-    ledger(runs).to_csv(results / "ledger.csv", index=False)
+    runs.to_csv(results / "runs.csv", index=False, lineterminator="\n")
+    controls = pd.concat(frames[1:], ignore_index=True)
+    compared = compare_runs("grid", runs), compare_runs("controls", controls)
+    write_notes(results, *compared)
+    print(*(f"study: {comparison}" for comparison in compared), sep="\n", flush=True)
+    entries = ledger(with_tails(runs, StudySettings()))
+    entries.to_csv(results / "ledger.csv", index=False)
     execute_book(workers, runs.attrs["seconds"])
     return render_book()

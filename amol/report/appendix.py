@@ -1,4 +1,4 @@
-"""What the two pages beyond the paper compute and draw: recorded rows in, frames and figures out.
+"""Frames and figures of the two pages beyond the paper, from recorded rows.
 
 The distance to the paper is always the mean over several cells of |our mean − printed mean|.
 """
@@ -60,7 +60,7 @@ def standing(distances: pd.DataFrame) -> dict[str, str]:
 def rank_splits(rows: pd.DataFrame) -> pd.DataFrame:
     """How far the published cells of each split lie from the paper.
 
-    ``rows`` is the recording "ranking". One row a metric and split, nearest first: metric,
+    ``rows`` is the recording "ranking". One row per metric and split, nearest first: metric,
     split_seed, distance, rank.
     """
     found = []
@@ -89,7 +89,7 @@ def spreads(fixed: pd.DataFrame, moving: pd.DataFrame) -> pd.DataFrame:
 def oll_readings(rows: pd.DataFrame) -> pd.DataFrame:
     """OLL and AMOL-OLL under every reading of `READINGS`, beside the published cells.
 
-    ``rows`` is the recording "choices". One row a cell and reading: the columns of
+    ``rows`` is the recording "choices". One row per cell and reading: the columns of
     `tables.summarize`, series (the reading) and within (whether the means differ by at most two
     combined standard deviations).
     """
@@ -121,7 +121,7 @@ def middle_readings(settings: StudySettings, dataset: str) -> pd.DataFrame:
         last = probabilities.shape[-1] - 1
         printed = published(dataset, method, "CHR_ext") or (np.nan, np.nan)
         for middle, flip in ((last // 2, False), (last - last // 2, True)):
-            labels, answers = (abs(last * flip - y) for y in (y_true, y_pred))
+            labels, answers = (last - y if flip else y for y in (y_true, y_pred))
             rates = [center_hedging_rate(labels, seed, last + 1, extremes=2) for seed in answers]
             statistics = pd.Series(rates).agg(["mean", "std"])
             found.append((f"center: class {middle}", method, "CHR_ext", *statistics, *printed))
@@ -169,7 +169,7 @@ def _key(figure: Figure, looks: Mapping[str, Look]) -> None:
 def marks(
     frame: pd.DataFrame, looks: Mapping[str, Look], xlabel: str, log: bool = False, across: int = 1
 ) -> Figure:
-    """Several values a row on a gray band from least to greatest; one panel a metric.
+    """Several values per row on a gray band from least to greatest; one panel per metric.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def marks(
 
 
 def ranking(frame: pd.DataFrame, split_seed: int) -> Figure:
-    """The splits of `rank_splits` in their order, one panel a metric; ``split_seed`` is named."""
+    """The splits of `rank_splits` in their order, one panel per metric; ``split_seed`` is named."""
     with mpl.rc_context(STYLE):
         panels = list(frame.groupby("metric", sort=False))
         figure, axes = canvas(len(panels), 1, 2.6 * len(panels) + 0.4, sharex=True)
@@ -227,7 +227,7 @@ def ranking(frame: pd.DataFrame, split_seed: int) -> Figure:
 
 
 def forest(frame: pd.DataFrame) -> Figure:
-    """Paired differences of `paired`, one metric, with intervals; one panel a data set."""
+    """Paired differences of `paired`, one metric, with intervals; one panel per data set."""
     with mpl.rc_context(STYLE):
         frame = frame.assign(name=frame["method"] + " − " + frame["baseline"])
         names, panels = list(frame["name"].unique()), list(frame.groupby("dataset", sort=False))

@@ -60,12 +60,12 @@ def _title(*lines: str) -> alt.Title:
     return alt.Title(alt.expr(f"[{', '.join(lines)}]"))
 
 
-def _told(text: str) -> dict:
+def _described(text: str) -> dict:
     """What a dot says, an expression: to who points at it, and to who has it read aloud."""
     return {"tooltip": alt.expr(text), "description": alt.expr(text)}
 
 
-def _panel(chart: alt.Chart, x: str, y: str, plain: str, told: str, title: alt.Title):
+def _panel(chart: alt.Chart, x: str, y: str, plain: str, text: str, title: alt.Title):
     """``y`` by class, ``plain`` dashed; a band at the center and a dotted line at the label."""
     one = alt.Chart(alt.sequence(0, 1, as_="i")).transform_calculate(
         left="center - 0.5", right="center + 0.5", truth="truth"
@@ -79,8 +79,25 @@ def _panel(chart: alt.Chart, x: str, y: str, plain: str, told: str, title: alt.T
         one.mark_rule(color=INK, strokeDash=[2, 3]).encode(x="truth:Q"),
         chart.mark_line(color=FAINT, strokeDash=[6, 4]).encode(y=f"{plain}:Q"),
         drawn.mark_line(color=alt.expr("color"), strokeWidth=2),
-        drawn.mark_circle(color=alt.expr("color"), size=70, opacity=1, **_told(told)),
+        drawn.mark_circle(color=alt.expr("color"), size=70, opacity=1, **_described(text)),
     ).properties(width=WIDTH, height=170, title=title)
+
+
+def _weight_parameters(alpha: float, sigma: float) -> list[alt.Parameter]:
+    """Sliders of `weight_explorer`, and what follows from them."""
+    colors = json.dumps({name: method_style(name)[0] for name in VARIANTS})
+    variant = alt.binding_select(options=list(VARIANTS), name="variant")
+    return [
+        alt.param(name="variant", value=VARIANTS[0], bind=variant),
+        _slider("classes", 7, 3, LARGEST, 1, "number of classes K"),
+        _slider("label", LABEL, 0, LARGEST - 1, 1, "true label y"),
+        _slider("alpha", alpha, 0, max(5, alpha), 0.1, "strength α"),
+        _slider("sigma", sigma, min(0.3, sigma), max(3, sigma), 0.1, "width σ"),
+        _slider("share", SHARE, 0.4, 0.99, 0.01, "probability of the answer"),
+        alt.param(name="center", expr="(classes - 1) / 2"),
+        alt.param(name="truth", expr="min(label, classes - 1)"),
+        alt.param(name="color", expr=f"({colors})[variant]"),
+    ]
 
 
 def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
@@ -94,20 +111,7 @@ def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
     alpha, sigma : float
         Where their sliders start.
     """
-    colors = json.dumps({name: method_style(name)[0] for name in VARIANTS})
-    variant = alt.binding_select(options=list(VARIANTS), name="variant")
-    parameters = [
-        alt.param(name="variant", value=VARIANTS[0], bind=variant),
-        _slider("classes", 7, 3, LARGEST, 1, "number of classes K"),
-        _slider("label", LABEL, 0, LARGEST - 1, 1, "true label y"),
-        _slider("alpha", alpha, 0, max(5, alpha), 0.1, "strength α"),
-        _slider("sigma", sigma, min(0.3, sigma), max(3, sigma), 0.1, "width σ"),
-        _slider("share", SHARE, 0.4, 0.99, 0.01, "probability of the answer"),
-        alt.param(name="center", expr="(classes - 1) / 2"),
-        alt.param(name="truth", expr="min(label, classes - 1)"),
-        alt.param(name="color", expr=f"({colors})[variant]"),
-    ]
-    # one row an answer and class of a term, both k and answer below K
+    # one row per answer and class of a term, both k and answer below K
     pairs = (
         alt.Chart(alt.sequence(0, LARGEST**2, as_="i"))
         .transform_calculate(answer=f"floor(datum.i / {LARGEST})", k=f"datum.i % {LARGEST}")
@@ -149,7 +153,7 @@ def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
         " + ', at α = 0 ' + format(datum.plain, '.4f')",
         _title("variant + ', loss of each answer'", "'dashed: the same at α = 0'"),
     )
-    chart = alt.vconcat(above, below, spacing=24).add_params(*parameters)
+    chart = alt.vconcat(above, below, spacing=24).add_params(*_weight_parameters(alpha, sigma))
     return chart.properties(config=STYLE)
 
 
@@ -207,9 +211,9 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
         .transform_joinaggregate(mean="mean(value)", groupby=["method"])
         .encode(y=alt.Y("method:N", title=None, sort=methods))
     )
-    told = "datum.method + ', seed ' + datum.seed + ': ' + format(datum.value, '.3f')"
+    text = "datum.method + ', seed ' + datum.seed + ': ' + format(datum.value, '.3f')"
     colors = alt.Scale(domain=methods, range=[method_style(name)[0] for name in methods])
-    dots = base.mark_circle(size=70, **_told(told)).encode(
+    dots = base.mark_circle(size=70, **_described(text)).encode(
         x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False, padding=12)),
         yOffset=alt.YOffset("seed:O", scale=alt.Scale(paddingOuter=0.5)),
         color=alt.Color("method:N", scale=colors, legend=None),
