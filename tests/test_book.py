@@ -11,9 +11,9 @@ import psutil
 import pytest
 import yaml
 from conftest import FIRST, ROOT, SECOND
+from faults.sandbox import wait_until, wait_until_gone
 from packaging.requirements import Requirement
 
-from amol.checks.drill import gone, until
 from amol.publishing import build as module
 from amol.repository import repository
 
@@ -85,12 +85,12 @@ def test_stopping_ends_the_kernels_and_keeps_what_was_done(built):
     )
     built.write("02_second", SECOND.replace('print("second")', f"{sleep}time.sleep(99)"))
     process = built.start()
-    until(lambda: report.exists() and report.read_text())
+    wait_until(lambda: report.exists() and report.read_text())
     kernel = psutil.Process(int(report.read_text()))
     found = renderers(process)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) != 0
-    gone([kernel, *found])
+    wait_until_gone([kernel, *found])
     assert len(found) == 1 and not [*(built.root / "build").glob("render-*")]
     assert (built.root / "build/executed/notebooks/01_first.key").exists()
     assert "Table 1" in built.page("notebooks/01_first")
@@ -101,9 +101,9 @@ def test_a_renderer_goes_with_a_caller_that_is_killed(built):
     built.write("02_second", SECOND.replace('print("second")', "import time\ntime.sleep(5)"))
     process = built.start()
     found = []
-    until(lambda: found.extend(renderers(process)) or found)
+    wait_until(lambda: found.extend(renderers(process)) or found)
     process.kill()
-    gone(found)
+    wait_until_gone(found)
 
 
 @pytest.mark.slow

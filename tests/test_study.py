@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pytest
+from faults.sandbox import wait_until
 
-from amol.checks.drill import until
 from amol.experiments import fingerprint, study, workers
 from amol.experiments.store import Store, StoredRun
 from amol.experiments.study import StudySettings, predictions, run_study
@@ -141,13 +141,13 @@ def test_a_cluster_without_workers_left_is_told_of(cluster, monkeypatch, capfd):
     with Client(cluster, set_as_default=False) as client:
         with workers._told_of_absence(client, "tcp://here:1"):
             cluster.scale(0)
-            until(
+            wait_until(
                 lambda: heard(
                     "the scheduler at tcp://here:1 has no workers left; the study waits\n"
                 )
             )
             cluster.scale(1)
-            until(lambda: heard("the scheduler at tcp://here:1 has workers again\n"))
+            wait_until(lambda: heard("the scheduler at tcp://here:1 has workers again\n"))
         assert "".join(told).count("scheduler at") == 2
 
 
