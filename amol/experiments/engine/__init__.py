@@ -1,0 +1,42 @@
+"""Training engine whose bits are the same on every processor; `arithmetic` says what it computes.
+
+>>> outcome = train(LOSSES["AMOL"](num_classes=7), seed=0, data=arrays, protocol=Protocol())
+"""
+
+import hashlib
+from pathlib import Path
+
+import numba
+
+from amol.paths import build_dir
+
+# Numba looks at a changed file alone, not at those that call it: each state has its own cache.
+_sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+_kept, numba.config.CACHE_DIR = (
+    numba.config.CACHE_DIR,
+    str(build_dir() / "numba" / hashlib.sha256(_sources).hexdigest()[:12]),
+)
+
+from .training import (  # noqa: E402
+    MONITORS,
+    Arrays,
+    Outcome,
+    Protocol,
+    Stopped,
+    compile_engine,
+    is_compiled,
+    train,
+)
+
+numba.config.CACHE_DIR = _kept
+
+__all__ = [
+    "MONITORS",
+    "Arrays",
+    "Outcome",
+    "Protocol",
+    "Stopped",
+    "compile_engine",
+    "is_compiled",
+    "train",
+]

@@ -1,0 +1,201 @@
+"""A network's memory, and its passes as compiled functions: forward, backward with Adam, epochs.
+
+Layer 0 is the input, the last one the output. Rows of values and weights are padded with zeros to
+whole vectors, and their strides are odd numbers of cache lines, so that the rows of a panel spread
+over the cache.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+from .arithmetic import compiled, dropped, entry, f4, mix, u4
+from .gradients import mean_slopes
+from .kernels import PAD, product_adam, product_mask, product_plain, product_relu, transpose
+
+# Rows of `Memory.layout`, one column a layer. The last four are places, in floats: of the weights
+# and the bias that lead to the next layer, of those weights transposed, of the layer's values.
+UNITS, PADDED, STRIDE, WEIGHTS, BIAS, FLIPPED, VALUES = range(7)
+ROWS = 256  # samples at a time where no training limits them
+
+# layout (7, layers + 1); parameters (3, ·): weights and biases, and both moments; values and slopes
+# of all layers, (·,); their last layers' rows (rows, ·); work (3, rows, ·) of the loss; clock (3,)
+Memory = namedtuple(
+    "Memory", "layout parameters flipped values slopes logits logit_slopes p log_p summed clock"
+)
+Settings = namedtuple("Settings", "batch lr decay dropout seed shared_head")
+
+
+def aligned(*shape):
+    """Zeros (..., n) float32 whose rows start at multiples of 64 bytes, if n is one of `PAD`."""
+    count = int(np.prod(shape))
+    raw = np.zeros(count + PAD, f4)
+    start = -raw.ctypes.data % (4 * PAD) // 4
+    return raw[start : start + count].reshape(shape)
+
+
+def allocate(units, batch):
+    """Memory for batches of a network with these layers, input and output among them."""
+    layers, rows = len(units), max(batch, ROWS)
+    layout = np.zeros((7, layers + 1), np.int64)
+    for layer, count in enumerate(units):
+        padded = -(-count // PAD) * PAD
+        layout[:WEIGHTS, layer] = count, padded, (padded // PAD | 1) * PAD
+    for layer in range(layers - 1):
+        stride, following = layout[STRIDE, layer : layer + 2]
+        layout[BIAS, layer] = layout[WEIGHTS, layer] + layout[PADDED, layer] * following
+        layout[WEIGHTS, layer + 1] = layout[BIAS, layer] + following
+        layout[FLIPPED, layer + 1] = layout[FLIPPED, layer] + layout[PADDED, layer + 1] * stride
+    layout[VALUES, 1:] = np.cumsum(rows * layout[STRIDE, :-1])
+    values, slopes = aligned(2, layout[VALUES, layers])
+    last = [part[layout[VALUES, layers - 1] :].reshape(rows, -1) for part in (values, slopes)]
+    return Memory(
+        layout,
+        aligned(3, layout[WEIGHTS, layers - 1]),
+        aligned(layout[FLIPPED, layers - 1]),
+        values,
+        slopes,
+        *last,
+        *aligned(3, rows, layout[STRIDE, layers - 1]),
+        np.array([0.0, 1.0, 1.0]),  # steps, and the powers of Adam's β
+    )
+
+
+def layers_of(parameters, layout):
+    """Views of each layer's weights (inputs, outputs) and bias (outputs,) in flat parameters."""
+    for layer in range(layout.shape[1] - 2):
+        inputs, outputs = layout[UNITS, layer : layer + 2]
+        rows = parameters[layout[WEIGHTS, layer] : layout[WEIGHTS, layer + 1]]
+        rows = rows.reshape(-1, layout[STRIDE, layer + 1])
+        yield rows[:inputs, :outputs], rows[-1, :outputs]
+
+
+@compiled
+def _forward(memory, x, x_row, z, z_row, n, settings):
+    """From inputs at address x, n rows, to logits at address z."""
+    layout = memory.layout
+    parameters, values = memory.parameters.ctypes.data, memory.values.ctypes.data
+    last = layout.shape[1] - 2
+    zero = (f4(0), f4(0), f4(0))
+    for layer in range(last):
+        weights, bias = parameters + 4 * layout[WEIGHTS, layer], parameters + 4 * layout[BIAS, layer]
+        stride, padded = layout[STRIDE, layer + 1], layout[PADDED, layer + 1]
+        if layer == last - 1:
+            product_plain(x, x_row, 1, weights, stride, z, z_row, n, padded, layout[UNITS, layer],
+                          bias, 0, 1, zero)  # fmt: skip
+        else:
+            h = values + 4 * layout[VALUES, layer + 1]
+            product_relu(x, x_row, 1, weights, stride, h, stride, n, padded, layout[UNITS, layer],
+                         bias, 0, 1, zero)  # fmt: skip
+            x, x_row = h, stride
+            if settings.dropout > 0:
+                _drop(memory, layer + 1, n, settings)
+
+
+@compiled
+def _drop(memory, layer, n, settings):
+    """Dropout of a hidden layer's values."""
+    stride = memory.layout[STRIDE, layer]
+    limit, factor = u4(settings.dropout * 4294967296.0), f4(1 / (1 - settings.dropout))
+    key = mix(u4(mix(u4(settings.seed) ^ u4(memory.clock[0] + 1)) ^ u4(layer)))
+    for i in range(n):
+        row, at = mix(u4(key ^ u4(i))), memory.layout[VALUES, layer] + i * stride
+        for k in range(memory.layout[UNITS, layer]):
+            h = memory.values[at + k] * factor
+            memory.values[at + k] = f4(0) if dropped(row, k, limit) else h
+
+
+@compiled
+def _backward(memory, n, settings):
+    """Adam's step from the slopes at the logits."""
+    layout, clock = memory.layout, memory.clock
+    parameters, flipped = memory.parameters.ctypes.data, memory.flipped.ctypes.data
+    values, slopes = memory.values.ctypes.data, memory.slopes.ctypes.data
+    gap = 4 * memory.parameters.shape[1]  # from a weight to its moments
+    clock[0] += 1
+    clock[1] *= 0.9
+    clock[2] *= 0.999
+    rate = settings.lr * 0.1 / (1 - clock[1])
+    rates = f4(np.sqrt(0.001 / (1 - clock[2])) / rate), f4(1e-8 / rate), f4(settings.decay)
+    zero = (f4(0), f4(0), f4(0))
+    memory.p[0, 0] = 1  # the bias is the weight of a value that is always 1
+    last = layout.shape[1] - 2
+    for layer in range(last - 1, -1, -1):
+        units, padded = layout[UNITS, layer], layout[PADDED, layer + 1]
+        stride, stride_above = layout[STRIDE, layer], layout[STRIDE, layer + 1]
+        h, d = values + 4 * layout[VALUES, layer], slopes + 4 * layout[VALUES, layer + 1]
+        if layer > 0:
+            product_mask(d, stride_above, 1, flipped + 4 * layout[FLIPPED, layer], stride,
+                         slopes + 4 * layout[VALUES, layer], stride, n, layout[PADDED, layer],
+                         layout[UNITS, layer + 1], h, stride, 1, zero)  # fmt: skip
+            if settings.dropout > 0:
+                factor = f4(1 / (1 - settings.dropout))
+                for at in range(layout[VALUES, layer], layout[VALUES, layer] + n * stride):
+                    memory.slopes[at] *= factor
+        product_adam(memory.p.ctypes.data, 0, 0, d, stride_above,
+                     parameters + 4 * layout[BIAS, layer], stride_above, 1, padded, n,
+                     gap, 0, 0, rates)  # fmt: skip
+        if settings.shared_head and layer == last - 1:
+            d = _summed(memory, n)
+        product_adam(h, 1, stride, d, stride_above, parameters + 4 * layout[WEIGHTS, layer],
+                     stride_above, units, padded, n, gap, 0, 0, rates)  # fmt: skip
+    prepare(memory)
+
+
+@compiled
+def _summed(memory, n):
+    """Address of slopes whose rows repeat the sum of those at the logits: CORAL's one column."""
+    outputs = memory.layout[UNITS, memory.layout.shape[1] - 2]
+    for i in range(n):
+        total = f4(0)
+        for k in range(outputs):
+            total += memory.logit_slopes[i, k]
+        for k in range(outputs):
+            memory.summed[i, k] = total
+    return memory.summed.ctypes.data
+
+
+@entry
+def prepare(memory):
+    """Transpose the weights behind the first layer for the next step back."""
+    layout = memory.layout
+    for layer in range(1, layout.shape[1] - 2):
+        transpose(memory.parameters.ctypes.data + 4 * layout[WEIGHTS, layer],
+                  layout[STRIDE, layer + 1], memory.flipped.ctypes.data + 4 * layout[FLIPPED, layer],
+                  layout[STRIDE, layer], layout[PADDED, layer], layout[PADDED, layer + 1])  # fmt: skip
+
+
+@entry
+def begin_step(memory, X, chosen, settings):
+    """Logits of the samples ``chosen`` into memory."""
+    width = X.shape[1]
+    for i in range(len(chosen)):
+        at = i * memory.layout[STRIDE, 0]
+        for k in range(width):
+            memory.values[at + k] = X[chosen[i], k]
+    _forward(memory, memory.values.ctypes.data, memory.layout[STRIDE, 0],
+             memory.logits.ctypes.data, memory.logits.shape[1], len(chosen), settings)  # fmt: skip
+
+
+@entry
+def end_step(memory, n, settings):
+    """Adam's step from the slopes at the logits of n samples."""
+    _backward(memory, n, settings)
+
+
+@entry
+def epoch(memory, formula, X, y, order, settings):
+    """All steps of an epoch with a compiled loss."""
+    for start in range(0, len(order), settings.batch):
+        chosen = order[start : start + settings.batch]
+        begin_step(memory, X, chosen, settings)
+        mean_slopes(formula, memory.logits, y, chosen, memory.p, memory.log_p, memory.logit_slopes)
+        _backward(memory, len(chosen), settings)
+
+
+@entry
+def evaluate(memory, X, logits, settings):
+    """Fill the logits (n, ·) of all samples X (n, ·)."""
+    for start in range(0, len(X), ROWS):
+        n = min(ROWS, len(X) - start)
+        _forward(memory, X[start:].ctypes.data, X.shape[1], logits[start:].ctypes.data,
+                 logits.shape[1], n, settings)  # fmt: skip
