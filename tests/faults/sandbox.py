@@ -60,7 +60,7 @@ class Sandbox:
 
     def __init__(self, parent: Path, number: int = 0):
         self.folder, self.rng = parent / "größe 1 ☃", random.Random(number)
-        self.store, self.log = self.folder / "build" / "runs", self.folder / "log.txt"
+        self.store, self.log = self.folder / "build" / "trained", self.folder / "log.txt"
         self.study, self.filled = SHORT, 0
         self.store.mkdir(parents=True)
         compiled = CHECKOUT / "build" / "numba"  # compiling anew for each trial would take long
@@ -102,8 +102,8 @@ class Sandbox:
     def retry_command(self) -> int:
         """Give the study's command again; returns how many stored runs it reused."""
         self.start().wait()
-        found = re.findall(r"(\d+) reused", "\n".join(self.output()[-1:]))
-        return int(found[0]) if found else 0
+        reused = re.findall(r"(\d+) reused", "\n".join(self.output()))
+        return int(reused[-1]) if reused else 0
 
     def fill_store(self) -> None:
         """Give it the store of a study that has ended."""

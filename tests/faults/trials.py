@@ -276,6 +276,7 @@ def _data_changed(sandbox: Sandbox):
     start().wait()  # refused: these aren't the data that the book is about
 
 
+DAMAGED = "^the stored run .* is damaged; it is trained again"
 STOPPED = "^stopped: .* runs are kept; the same command goes on from here"
 FAULTS = (
     Fault("killed (SIGKILL) at a random moment", _signal(signal.SIGKILL), ENDS, 10),
@@ -289,8 +290,8 @@ FAULTS = (
     Fault("two studies on one store at once", _two_at_once, ENDS, 3),
     Fault("disk full", _full_disk, "^amol: .*(No space left|too large|full)"),
     Fault("store read-only", _read_only, "^amol: .*([Rr]ead-?only|Permission denied)"),
-    Fault("stored run cut off at a random place", _damaged(_cut), ENDS, 10, costs=1),
-    Fault("stored run changed at a random place", _damaged(_changed), ENDS, 10, costs=1),
+    Fault("stored run cut off at a random place", _damaged(_cut), DAMAGED, 10, costs=1),
+    Fault("stored run changed at a random place", _damaged(_changed), f"{DAMAGED}|{ENDS}", 10, costs=1),
     Fault("loss of one run not a number", _not_finite, "^failed: Wine Red, mine, seed 0: .* epoch"),
     Fault("loss changed between two studies", _loss_changed, "^1 runs trained, 2 reused"),
     Fault("data file changed under a running study", _data_changed, "^amol: Wine Red: .* changed"),
