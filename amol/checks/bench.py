@@ -80,15 +80,13 @@ def large_product(size: int = 512) -> float:
 
 def products_alone(data: Arrays, protocol: Protocol) -> Callable[[], None]:
     """One network's matrix products in one epoch, without anything between them."""
-    calls = []
-    whole, rest = divmod(len(data.X_train), protocol.batch_size)
-    for n in [protocol.batch_size] * whole + [rest] * bool(rest) + [len(data.X_validation)]:
+    calls, (whole, rest) = [], divmod(len(data.X_train), protocol.batch_size)
+    steps = [protocol.batch_size] * whole + [rest] * bool(rest)
+    for n, trains in [*((n, True) for n in steps), (len(data.X_validation), False)]:
         for position, (inputs, outputs) in enumerate(layers(data, protocol)):
             x, w, z = torch.randn(n, inputs), torch.randn(inputs, outputs), torch.randn(n, outputs)
-            calls.append((x, w, z))
-            if n != len(data.X_validation):
-                calls.append((x.T, z, torch.empty_like(w)))
-                calls.extend([(z, w.T, torch.empty_like(x))] * bool(position))
+            back = [(x.T, z, torch.empty_like(w)), (z, w.T, torch.empty_like(x))]
+            calls += [(x, w, z), *back[: trains * (2 if position else 1)]]
 
     def work():
         for a, b, out in calls:
