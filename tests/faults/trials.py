@@ -147,7 +147,7 @@ def _notebook(number: int):
 def _build_ended(sandbox: Sandbox):
     for entry in ("_config.yml", "_toc.yml", "book", "notebooks"):
         (sandbox.folder / entry).symlink_to(CHECKOUT / entry)
-    sandbox.study = ("study", "--datasets", "Wine Red", "--methods", "CE", "--seeds", "2")
+    sandbox.study = ("study", "--datasets", "Wine White", "--methods", "CE", "--seeds", "2")
     wanted = undisturbed(sandbox.study)[0].keys()
     process = sandbox.start("build")
     wait_until(lambda: wanted & sandbox.keys() or process.poll() is not None)
@@ -279,8 +279,8 @@ def _data_changed(sandbox: Sandbox):
 DAMAGED = "^the stored run .* is damaged; it is trained again"
 STOPPED = "^stopped: .* runs are kept; the same command goes on from here"
 FAULTS = (
-    Fault("killed (SIGKILL) at a random moment", _signal(signal.SIGKILL), ENDS, 10),
-    Fault("ended (SIGTERM) at a random moment", _signal(signal.SIGTERM), "^stopped|" + ENDS, 10),
+    Fault("killed (SIGKILL) at a random moment", _signal(signal.SIGKILL), ENDS, 5),
+    Fault("ended (SIGTERM) at a random moment", _signal(signal.SIGTERM), "^stopped|" + ENDS, 5),
     Fault("Ctrl-C", _interrupted, STOPPED),
     Fault("notebook run killed (SIGKILL)", _notebook(signal.SIGKILL), ENDS),
     Fault("notebook run ended (SIGTERM)", _notebook(signal.SIGTERM), "^stopped"),
@@ -290,8 +290,10 @@ FAULTS = (
     Fault("two studies on one store at once", _two_at_once, ENDS, 3),
     Fault("disk full", _full_disk, "^amol: .*(No space left|too large|full)"),
     Fault("store read-only", _read_only, "^amol: .*([Rr]ead-?only|Permission denied)"),
-    Fault("stored run cut off at a random place", _damaged(_cut), DAMAGED, 10, costs=1),
-    Fault("stored run changed at a random place", _damaged(_changed), f"{DAMAGED}|{ENDS}", 10, costs=1),
+    Fault("stored run cut off at a random place", _damaged(_cut), DAMAGED, 5, costs=1),
+    Fault(
+        "stored run changed at a random place", _damaged(_changed), f"{DAMAGED}|{ENDS}", 5, costs=1
+    ),
     Fault("loss of one run not a number", _not_finite, "^failed: Wine Red, mine, seed 0: .* epoch"),
     Fault("loss changed between two studies", _loss_changed, "^1 runs trained, 2 reused"),
     Fault("data file changed under a running study", _data_changed, "^amol: Wine Red: .* changed"),
