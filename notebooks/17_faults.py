@@ -59,6 +59,8 @@ from amol.report import tables
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
+
+# %%
 trials = pd.read_csv(folder() / "faults.csv")
 faults = trials.groupby("fault", sort=False).agg(
     says=("says", "first"),
