@@ -11,9 +11,9 @@ import psutil
 import pytest
 import yaml
 from conftest import FIRST, ROOT, SECOND
+from faults.sandbox import wait_until, wait_until_gone
 from packaging.requirements import Requirement
 
-from amol.checks.drill import gone, until
 from amol.repository import repository
 
 
@@ -83,13 +83,13 @@ def test_a_stopped_build_leaves_no_process_and_keeps_what_was_done(built, end):
     copy = built.root / "build/executed/notebooks/01_first.ipynb"
     before = copy.read_bytes()
     process = built.start()
-    until(lambda: report.exists() and report.read_text() and copy.read_bytes() != before)
-    until(lambda: copy.with_suffix(".key").exists())
+    wait_until(lambda: report.exists() and report.read_text() and copy.read_bytes() != before)
+    wait_until(lambda: copy.with_suffix(".key").exists())
     started = psutil.Process(process.pid).children(recursive=True)
     assert int(report.read_text()) in [child.pid for child in started]
     process.send_signal(end)
     assert process.wait(60) != 0
-    gone(started)
+    wait_until_gone(started)
     assert "Table 1" in built.page("notebooks/01_first")
 
     built.write("02_second", SECOND.replace("second", "changed"))

@@ -1,79 +1,24 @@
-"""Faults provoked for real: nothing is lost, and one clear line tells what happened."""
+"""Faults provoked for real: nothing is lost, and one clear line says what happened."""
 
-import random
 import re
-import sqlite3
 
-import numpy as np
 import pytest
 import yaml
 from conftest import ROOT
+from faults.trials import FAULTS, Untried, try_fault
 
-from amol.checks.drill import try_fault
-from amol.checks.faults import FAULTS
-from amol.experiments.store import Store, StoredRun, StoreError
-from amol.experiments.training import Outcome
-
-KILLS = 10  # of each kind
-TRIALS = 2  # of any other fault; the recorded drill tries more
+TRIALS = 3  # of each fault at most; the recorded trials are more
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_nothing_is_lost_and_one_line_tells(fault):
-    for number in range(min(fault.times, KILLS if "random moment" in fault.name else TRIALS)):
-        told = try_fault(fault, number)
-        assert told["lost"] == 0, told
-        if "aside" not in told["says"] and fault.name != "store cut off in its header":
-            assert told["again"] == 0, told
-
-
-def test_a_damaged_store_is_set_aside_whole_and_work_goes_on(tmp_path, capsys):
-    keys, path, rng = [f"run {i}" for i in range(8)], tmp_path / "runs.sqlite", random.Random(0)
-    tables = [np.full((320, 6), i / 7, dtype=np.float32) for i in range(8)]
-    labels = np.arange(320) % 6
-
-    def missing(store):
-        found = store.get(keys, 6)
-        return [i for i, key in enumerate(keys) if key not in found]
-
-    def fill(store):
-        for i in missing(store):
-            store.put(keys[i], "{}", StoredRun(Outcome(labels, tables[i], labels, 1, 2), 0.5))
-
-    store = Store(path)
-    fill(store)
-    whole = path.read_bytes()
-    damaged = [whole[:end] for end in range(0, 101, 10)]
-    damaged += [whole[: rng.randrange(100, len(whole))] for _ in range(15)]
-    for page in range(0, len(whole), 4096):
-        damaged.append(whole[:page] + rng.randbytes(4096) + whole[page + 4096 :])
-    for content in damaged:
-        path.write_bytes(content)
-        fill(store)
-        found = store.get(keys, 6)
-        for key, table in zip(keys, tables, strict=True):
-            np.testing.assert_array_equal(found[key].outcome.probabilities, table)
-        told = capsys.readouterr().out
-        for aside in tmp_path.glob("*.aside-*"):
-            assert aside.read_bytes() == content and aside.name in told
-            aside.unlink()
-
-
-def test_a_store_that_can_not_be_opened_is_an_error_of_one_line(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"can't use the runs store runs\.sqlite: \w+"):
-        Store(tmp_path / "file" / "runs.sqlite").check()
-
-
-def test_a_journal_goes_aside_with_its_store(tmp_path):
-    path = tmp_path / "runs.sqlite"
-    path.write_bytes(b"no store" * 99)
-    journal = path.with_name("runs.sqlite-journal")
-    journal.write_bytes(b"of the damaged one")
-    Store(path).check()
-    assert not journal.exists() or journal.read_bytes() != b"of the damaged one"
-    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (0,)
+def test_nothing_is_lost_and_one_line_says_what_happened(fault):
+    for number in range(min(fault.times, TRIALS)):
+        try:
+            trial = try_fault(fault, number)
+        except Untried as reason:
+            pytest.skip(str(reason))
+        assert trial["lost"] == 0 and trial["again"] <= fault.costs, trial
 
 
 def test_no_pickle_is_read_and_yaml_makes_no_objects():

@@ -1,242 +1,234 @@
-"""The training engine beside what a user would write instead, in one run on one thread.
+"""Bench of the training engine: rivals, limits of the machine, and how cost grows.
 
-Every engine trains the same networks from the same first weights on the same batches for the same
-epochs: the loop over a ``DataLoader``, the loop over batches taken by index, skorch, and the stack
-of `amol.experiments.training`. Their floating-point operations at the machine's own rate
-are the limit that none can pass.
+Times of training are processor time on one thread. What else a machine does changes its speed from
+one second to the next, so engine and rival are timed in turn, and ratios are of sums.
 """
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
-from dataclasses import replace
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import joblib
-import pandas as pd
+import numpy as np
 import psutil
 import torch
-from torch import Tensor
+from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from amol.checks.baseline_loops import LOOPS, Job, dataloader_loop, jobs, layers
-from amol.experiments.runs import prepare
-from amol.experiments.settings import StudySettings
-from amol.experiments.study import CHUNK
-from amol.experiments.training import Arrays, Protocol, one_thread, train_stack
+from amol.checks.baseline_loops import RIVALS, layers
+from amol.experiments import StudySettings
+from amol.experiments.engine import Arrays, Protocol, train
+from amol.experiments.runs import plan
 from amol.host import processor
-from amol.losses import PAPER_METHODS
-from amol.paths import ROOT, build_dir
+from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss
+from amol.paths import ROOT, build_dir, store_path
 
 RECORDED = ROOT / "book" / "recorded" / "bench.json"
 DATASETS = ("Abalone", "Wine White")
 BATCH_SIZES = (64, Protocol.batch_size)  # a usual one, and the protocol's
-CASE = ["dataset", "batch_size"]
-BARS = {"dataloader_ratio": 10, "index_ratio": 4, "gemm_share": 0.35}
+EPOCHS = 3
+# What the engine was built to reach, at each of the batch sizes on every data set.
+BARS = {"share": (0.5, 0.6), "DataLoader loop": (15, 10), "best other": (1.3, 1.3)}
+# The runs that a build trains; data sets of any size for the growth of cost.
+BUILD = (
+    "from amol.experiments import run_studies\n"
+    "from amol.paper.recordings import TRAINED_BY_BUILD, grid_of\n"
+    "grids = [settings for name in TRAINED_BY_BUILD for _, settings in grid_of(name)]\n"
+    "run_studies(grids, workers=2)"
+)
+GROWTH = {
+    "samples": (500, 2000, 8000, 32000),
+    "units": (32, 64, 128, 256, 512),
+    "classes": (2, 8, 32, 128),
+}
 
 
-def stack(chunk: Sequence[Job], data: Arrays, protocol: Protocol) -> list[Tensor]:
-    """Test probabilities (n, K) of each job, trained as one stack."""
-    runs = train_stack([job.loss for job in chunk], [job.seed for job in chunk], data, protocol)
-    outcomes = dict(runs)
-    return [torch.from_numpy(outcomes[i].probabilities) for i in range(len(chunk))]
+@contextmanager
+def one_thread():
+    """Hold torch and the libraries of NumPy at one thread."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def operations(data: Arrays, protocol: Protocol) -> int:
     """Floating-point operations of one network's matrix products in one epoch.
 
-    A product (n, i) × (i, o) takes 2nio. A training step has three a layer: forward, and the
+    A product (n, i) × (i, o) takes 2nio. A training step has three per layer: forward, and the
     gradients of its weights and of its input, the last not for the first layer; validation has
     the first alone.
     """
-    sizes = [wide * narrow for wide, narrow in layers(data, protocol)]
-    train, validation = len(data.X_train), len(data.X_validation)
-    return 2 * (train * (3 * sum(sizes) - sizes[0]) + validation * sum(sizes))
+    sizes = [inputs * outputs for inputs, outputs in layers(data, protocol)]
+    training, validation = len(data.X_train), len(data.X_validation)
+    return 2 * (training * (3 * sum(sizes) - sizes[0]) + validation * sum(sizes))
 
 
-def gemm_rate(size: int = 512, repeats: int = 5) -> float:
-    """Floating-point operations a second of a square float32 product on one thread; the best."""
+def large_product(size: int = 512) -> float:
+    """Floating-point operations a second of a square float32 product; the best of five."""
     a, b = torch.randn(2, size, size)
-    return 2 * size**3 / min(_timed(torch.mm, a, b)[1] for _ in range(repeats))
+    return 2 * size**3 / min(_timed(torch.mm, a, b)[1] for _ in range(5))
+
+
+def products_alone(data: Arrays, protocol: Protocol) -> Callable[[], None]:
+    """One network's matrix products in one epoch, without anything between them."""
+    calls, (whole, rest) = [], divmod(len(data.X_train), protocol.batch_size)
+    steps = [protocol.batch_size] * whole + [rest] * bool(rest)
+    for n, trains in [*((n, True) for n in steps), (len(data.X_validation), False)]:
+        for position, (inputs, outputs) in enumerate(layers(data, protocol)):
+            x, w, z = torch.randn(n, inputs), torch.randn(inputs, outputs), torch.randn(n, outputs)
+            back = [(x.T, z, torch.empty_like(w)), (z, w.T, torch.empty_like(x))]
+            calls += [(x, w, z), *back[: trains * (2 if position else 1)]]
+
+    def work():
+        for a, b, out in calls:
+            torch.mm(a, b, out=out)
+
+    return work
 
 
 def _timed(work: Callable, *arguments) -> tuple[object, float]:
-    """What `work` gives, and the processor seconds it took."""
-    start = time.process_time()
+    """What ``work`` returns, and the processor seconds that it took."""
+    begin = time.process_time()
     done = work(*arguments)
-    return done, time.process_time() - start
+    return done, time.process_time() - begin
 
 
-def _watched(command: Sequence[str], **environment: str) -> tuple[float, float]:
-    """Seconds by the clock that a command takes, and the most MB its processes hold together."""
-    variables = os.environ | {"PYTHONPATH": str(ROOT)} | environment
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    start, peak = time.perf_counter(), 0
-    process = psutil.Popen([sys.executable, *command], env=variables, **quiet)
-    while process.poll() is None:
-        with suppress(psutil.NoSuchProcess):
-            family = [process, *process.children(recursive=True)]
-            peak = max(peak, sum(member.memory_info().rss for member in family))
-        time.sleep(0.1)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
-    return time.perf_counter() - start, peak / 2**20
+def engine(loss: OrdinalLoss, seeds: range, data: Arrays, protocol: Protocol) -> list[np.ndarray]:
+    """Test probabilities (n, K) of a network per seed, as a rival returns them."""
+    return [train(loss, seed, data, protocol).probabilities for seed in seeds]
 
 
-def peak_mb(dataset: str, batch_size: int) -> float:
-    """Most memory that a new process holds while it trains one stack, its libraries included."""
-    code = f"from amol.checks import bench; bench.first_stack({dataset!r}, {batch_size})"
-    return _watched(["-c", code])[1]
-
-
-def first_stack(dataset: str, batch_size: int) -> None:
-    """Train the first stack of a case and no more."""
-    protocol, data, todo = _case(dataset, batch_size)
-    stack(todo[:CHUNK], data, protocol)
-
-
-def _case(
-    dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3
-) -> tuple[Protocol, Arrays, list[Job]]:
-    protocol = Protocol(batch_size=batch_size, epochs=epochs, patience=epochs)
-    data = prepare(dataset, StudySettings().split_seed).arrays
-    return protocol, data, jobs(data.num_classes, seeds)
-
-
-def compare(
-    dataset: str, batch_size: int, seeds: int = 5, epochs: int = 3, every: int = 1, bar=None
-) -> dict:
-    """One row of the bench: every engine in turn on each stack's jobs, on one thread.
-
-    What else a machine does changes its speed from one second to the next. So the stack is timed
-    anew before every single run of another engine, or every few, and ratios are of sums. The rate
-    of a large product is taken right before each stack; the limit takes the best one of all.
+def compare(dataset: str, batch_size: int, methods: Sequence[str] = PAPER_METHODS) -> dict:
+    """One row of the bench: engine and rivals in turn on each method, and the limits.
 
     Returns
     -------
     dict
-        ``dataset``, ``batch_size``, ``runs``, ``epochs``; ``stack_ms``, processor time a network
-        and epoch; ``dataloader_ratio``, ``index_ratio`` and ``skorch_ratio``, each engine's time
-        over the stack's; ``gemm_share``, the limit's time over the stack's;
-        ``gemm_share_beside``, the same by the rate right before each stack instead of the best;
-        ``limit_ratio``, the ``DataLoader`` loop's time over the limit's; ``gemm_gflops``, the rate
-        behind that limit; ``difference``, the largest between test probabilities of the stack
-        and of any other engine.
+        dataset, batch_size; ``engine_ms``, processor time per network and epoch; each rival's
+        time over the engine's, by name, None where its library isn't installed; ``best other``,
+        the least of them but the first; ``share``, the time of all products at the rate of a large
+        one over the engine's, and ``products_share``, that of the products alone at these shapes;
+        ``gflops``, that rate; ``difference``, the median over networks of the largest difference
+        between a test probability of the engine and of a rival that starts alike. (The largest of
+        all would say little: where a gradient is all but 0, Adam makes a step of a rounding.)
     """
-    protocol, data, todo = _case(dataset, batch_size, seeds, epochs)
-    chunks = [todo[i : i + CHUNK] for i in range(0, len(todo), CHUNK)]
-    taken = {name: dict.fromkeys(["stack", "loop", "limit"], 0.0) for name in LOOPS}
-    work = epochs * operations(data, protocol)  # of a run
-    rates, difference = [], 0.0
+    protocol = Protocol(batch_size=batch_size, epochs=EPOCHS, patience=EPOCHS, restore=False)
+    data = plan(StudySettings(dataset, "CE", seeds=1))[0].data.arrays
+    products, ratios = products_alone(data, protocol), dict.fromkeys(RIVALS)
+    rates, alone, ours, differences = [], [], [], []
     with one_thread():
-        stack(chunks[0], data, protocol)
-        for loop in LOOPS.values():  # the first call of all pays for what is made once
-            loop(chunks[0][0], data, replace(protocol, epochs=1))
-        for chunk in chunks:
-            for name, loop in LOOPS.items():
-                for start in range(0, len(chunk), every):
-                    few = slice(start, start + every)
-                    rates.append(gemm_rate())
-                    ours, seconds = _timed(stack, chunk, data, protocol)
-                    taken[name]["stack"] += seconds * len(chunk[few]) / len(chunk)
-                    taken[name]["limit"] += work * len(chunk[few]) / rates[-1]
-                    for job, expected in zip(chunk[few], ours[few], strict=True):
-                        found, seconds = _timed(loop, job, data, protocol)
-                        taken[name]["loop"] += seconds
-                        difference = max(difference, float((found - expected).abs().max()))
-                if bar is not None:
-                    bar.update(len(chunk))
-    total, beside = (sum(spent[what] for spent in taken.values()) for what in ("stack", "limit"))
-    mean, limit = total / len(LOOPS), len(todo) * work / max(rates)
+        for name, rival in RIVALS.items():
+            spent = []  # (engine's, rival's) seconds
+            for method in methods if rival.available else ():
+                loss = LOSSES["CE" if rival.only_cross_entropy else method](data.num_classes)
+                task = (loss, range(rival.seeds), data, protocol)
+                if not spent:  # the first call pays for what is made once
+                    engine(*task), rival.train(*task)
+                rates.append(large_product())
+                alone.append(_timed(products)[1])
+                (expected, seconds), (found, rivals) = (
+                    _timed(engine, *task),
+                    _timed(rival.train, *task),
+                )
+                spent.append((seconds, rivals))
+                ours.append(seconds / rival.seeds / EPOCHS)
+                if not rival.own_start:
+                    differences.extend(np.abs(np.subtract(found, expected)).max(axis=(1, 2)))
+            if spent:
+                engines, rivals = map(sum, zip(*spent, strict=True))
+                ratios[name] = rivals / engines
+    mean = sum(ours) / len(ours)
     return {
         "dataset": dataset,
         "batch_size": batch_size,
-        "runs": len(todo),
-        "epochs": epochs,
-        "stack_ms": 1e3 * mean / len(todo) / epochs,
-        **{f"{name}_ratio": spent["loop"] / spent["stack"] for name, spent in taken.items()},
-        "gemm_share": limit / mean,
-        "gemm_share_beside": beside / total,
-        "limit_ratio": taken["dataloader"]["loop"] / limit,
-        "gemm_gflops": max(rates) / 1e9,
-        "difference": difference,
+        "engine_ms": 1e3 * mean,
+        **ratios,
+        "best other": min(ratio for ratio in [*ratios.values()][1:] if ratio),
+        "share": operations(data, protocol) / max(rates) / mean,
+        "products_share": sum(alone) / len(alone) / mean,
+        "gflops": max(rates) / 1e9,
+        "difference": float(np.median(differences)),
     }
 
 
-def engines(repeats: int = 2) -> pd.DataFrame:
-    """`compare` and `peak_mb` for each data set and batch size, ``repeats`` times, a row each."""
-    cases = [(dataset, size) for size in BATCH_SIZES for dataset in DATASETS] * repeats
-    total = len(cases) * len(LOOPS) * 5 * len(PAPER_METHODS)
-    with tqdm(total=total, unit="run", disable=not sys.stderr.isatty()) as bar:
-        rows = [compare(*case, bar=bar) | {"peak_mb": peak_mb(*case)} for case in cases]
-    return pd.DataFrame(rows)
+def verdicts(rows: Sequence[dict]) -> dict[str, dict[int, tuple[float, float]]]:
+    """Of each of `BARS` and batch size: the least figure over the data sets, and the bar."""
+    found = {}
+    for name, bars in BARS.items():
+        for batch_size, bar in zip(BATCH_SIZES, bars, strict=True):
+            least = min(row[name] for row in rows if row["batch_size"] == batch_size)
+            found.setdefault(name, {})[batch_size] = least, bar
+    return found
 
 
-def span(rows: pd.DataFrame, name: str, digits: int = 1, factor: int = 1) -> pd.Series:
-    """Least and most of a figure in each case of `engines`, such as "9.7–10.1"."""
-    ends = factor * rows.groupby(CASE, sort=False)[name].agg(["min", "max"])
-    texts = ends.map(f"{{:.{digits}f}}".format)
-    return texts.agg(lambda row: "–".join(dict.fromkeys(row)), axis=1)
-
-
-def verdicts(rows: pd.DataFrame) -> dict[str, str]:
-    """How many cases of `engines` reach each of `BARS` in every repeat, as ``"1 of 4"``."""
-    least = rows.groupby(CASE)[list(BARS)].min()
-    return {name: f"{(least[name] >= bar).sum()} of {len(least)}" for name, bar in BARS.items()}
-
-
-def study(*options: str, workers: int = 2) -> tuple[dict, pd.Series]:
-    """`amol study` as a command of its own with an empty store.
+def growth(epochs: int = 2) -> list[dict]:
+    """Time per network and epoch as samples, hidden units or classes grow, others held.
 
     Returns
     -------
-    dict
-        ``runs`` and ``seconds`` by the clock, start-up included; ``peak_mb``, the most that all
-        its processes held at one moment.
-    Series
-        Epochs trained on each data set, over all its runs.
+    list of dict
+        what, value, milliseconds, and the rate of its products in GFLOP/s.
     """
-    command = ["-m", "amol", "study", "--workers", str(workers), *options]
-    with tempfile.TemporaryDirectory(prefix="amol-bench-") as home:
-        seconds, peak = _watched(command, AMOL_HOME=home)
-        with closing(sqlite3.connect(Path(home) / "build" / "runs.sqlite")) as store:
-            query = "SELECT json_extract(described, '$.dataset') AS dataset, epochs FROM runs"
-            runs = pd.read_sql_query(query, store)
-    epochs = runs.groupby("dataset")["epochs"].sum()
-    return {"runs": len(runs), "seconds": seconds, "peak_mb": peak}, epochs
-
-
-def whole_study(epochs: int = 2) -> dict:
-    """All of the paper's runs on two processes: `amol study` beside the ``DataLoader`` loop.
-
-    The loop is timed for a few epochs of every run, two runs at a time, and its time an epoch
-    multiplied by the epochs that the study took.
-    """
-    ours, trained = study()
-    seconds = 0.0
-    with joblib.Parallel(n_jobs=2) as pool:
-        for dataset, total in trained.items():
-            protocol, data, todo = _case(dataset, Protocol.batch_size, epochs=epochs)
-            tasks = [joblib.delayed(dataloader_loop)(job, data, protocol) for job in todo]
-            start = time.perf_counter()
-            pool(tasks)
-            seconds += (time.perf_counter() - start) / len(tasks) / epochs * total
-    return {**ours, "dataloader_seconds": seconds, "study_ratio": seconds / ours["seconds"]}
-
-
-def scaling(seeds: Sequence[int] = (5, 10, 20, 50, 100), epochs: int = 2) -> pd.DataFrame:
-    """Time and memory of `amol study` from 160 runs to 3,200, each of a few epochs."""
     rows = []
-    for count in tqdm(seeds, unit="study", disable=not sys.stderr.isatty()):
-        measured, _ = study("--seeds", str(count), "--epochs", str(epochs))
-        rows.append({"seeds": count, **measured})
-    return pd.DataFrame(rows)
+    for what, values in GROWTH.items():
+        for value in values:
+            case = {"samples": 2000, "units": 128, "classes": 8} | {what: value}
+            random, n, K = np.random.RandomState(0), case["samples"], case["classes"]
+            X, y = random.standard_normal((n, 10)).astype(np.float32), np.arange(n) % K
+            data = Arrays(X, y, X[: n // 4], y[: n // 4], X[:1], K)
+            protocol = Protocol(hidden=case["units"], epochs=epochs, patience=epochs)
+            task = (LOSSES["AMOL"](K), 0, data, protocol)
+            least = min(_timed(train, *task)[1] for _ in range(3)) / epochs
+            rate = operations(data, protocol) / least / 1e9
+            rows.append({"what": what, "value": value, "ms": 1e3 * least, "gflops": rate})
+    return rows
+
+
+def _watched(command: Sequence[str], home: Path) -> dict:
+    """Runs stored, seconds by the clock and most MB held by a command with an empty store."""
+    variables = os.environ | {"PYTHONPATH": str(ROOT), "AMOL_HOME": str(home)}
+    store = home / store_path().relative_to(ROOT)
+    before, begin, peak = len([*store.glob("*")]), time.perf_counter(), 0
+    with tempfile.TemporaryFile() as errors:
+        process = psutil.Popen(
+            [sys.executable, *command], env=variables, stdout=subprocess.DEVNULL, stderr=errors
+        )
+        while process.poll() is None:
+            with suppress(psutil.NoSuchProcess):
+                family = [process, *process.children(recursive=True)]
+                peak = max(peak, sum(member.memory_info().rss for member in family))
+            time.sleep(0.1)
+        if process.returncode:
+            errors.seek(0)
+            raise RuntimeError(errors.read().decode(errors="replace"))
+    seconds, runs = time.perf_counter() - begin, len([*store.glob("*")]) - before
+    return {"runs": runs, "seconds": seconds, "peak_mb": peak / 2**20}
+
+
+def studies(seeds: Sequence[int] = (5, 25, 100), epochs: int = 2) -> tuple[dict, list[dict]]:
+    """All runs of a build on two threads, compiling included; then longer studies of few epochs.
+
+    Each is a command of its own. The latter, from 160 runs to 3,200, take what was compiled.
+    """
+    with tempfile.TemporaryDirectory(prefix="amol-bench-") as home:
+        whole, rows = _watched(["-c", BUILD], Path(home)), []
+        for position, count in enumerate(seeds):  # another split each, so that none is reused
+            options = {"seeds": count, "epochs": epochs, "split-seed": position}
+            command = [
+                part for name, value in options.items() for part in (f"--{name}", str(value))
+            ]
+            command = ["-m", "amol", "study", "--workers", "2", *command]
+            rows.append({"seeds": count} | _watched(command, Path(home)))
+    return whole, rows
 
 
 def bench(record: bool = False) -> dict:
@@ -245,16 +237,21 @@ def bench(record: bool = False) -> dict:
     Returns
     -------
     dict
-        ``machine``, ``torch``, ``date``, ``engines`` (`engines`' rows), ``study``
-        (`whole_study`) and ``scaling`` (rows).
+        ``machine``, ``torch``, ``date``, ``engines`` (rows of `compare`), ``growth`` (rows),
+        ``study`` and ``scaling`` (`studies`).
     """
+    cases = [(dataset, size) for size in BATCH_SIZES for dataset in DATASETS]
+    shown = tqdm(cases, unit="case", disable=not sys.stderr.isatty())
+    engines = [compare(*case) for case in shown]
+    study, scaling = studies()
     done = {
         "machine": processor(),
         "torch": torch.__version__,
         "date": time.strftime("%Y-%m-%d"),
-        "engines": engines().to_dict("records"),
-        "study": whole_study(),
-        "scaling": scaling().to_dict("records"),
+        "engines": engines,
+        "growth": growth(),
+        "study": study,
+        "scaling": scaling,
     }
     path = RECORDED if record else build_dir() / "results" / "bench.json"
     path.parent.mkdir(parents=True, exist_ok=True)

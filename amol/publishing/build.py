@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from amol.experiments StudySettings, run_studies
+from amol.experiments import StudySettings, run_studies
 from amol.paper.ledger import ledger
 from amol.paper.recording_checks import compare_runs, write_notes
 from amol.paper.recordings import TRAINED_BY_BUILD, grid_of
