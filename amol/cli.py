@@ -172,7 +172,7 @@ def _settings_options() -> list[click.Option]:
         if setting.name == "own":
             continue
         default = () if setting.default is MISSING else setting.default
-        shown = ", ".join(default) if isinstance(default, tuple) else str(default)
+        shown = ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
         options.append(
             click.Option(
                 [f"--{setting.name.replace('_', '-')}", setting.name],

@@ -211,7 +211,7 @@ def test_stop_ends_a_run_between_epochs(data):
 
 
 def test_labels_outside_the_classes_are_refused(data):
-    with pytest.raises(ValueError, match=r"label [567]; allowed: 0 to 4"):
+    with pytest.raises(ValueError, match=r"label \d; allowed: 0 to 4"):
         train(CrossEntropyLoss(5), 0, replace(data, y_train=data.y_train + 3), SHORT)
 
 

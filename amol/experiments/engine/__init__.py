@@ -17,17 +17,8 @@ _kept, numba.config.CACHE_DIR = (
     str(build_dir() / "numba" / hashlib.sha256(_sources).hexdigest()[:12]),
 )
 
-from .training import (  # noqa: E402
-    MONITORS,
-    Arrays,
-    Outcome,
-    Protocol,
-    Stopped,
-    compile_engine,
-    identity,
-    is_compiled,
-    train,
-)
+from .registry import compile_engine, identity, is_compiled, train  # noqa: E402
+from .training import MONITORS, Arrays, Outcome, Protocol, Stopped  # noqa: E402
 
 numba.config.CACHE_DIR = _kept
 

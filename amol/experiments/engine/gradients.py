@@ -1,20 +1,13 @@
-"""Losses whose gradient is compiled: a sample's value and slopes, kind by kind.
+"""Compiled losses: value and slopes of each sample kind by kind, means, and predictions.
 
-A kind is a function of `KINDS`; `FORMULAS` says which loss is of which kind, with which tables.
-To add a loss of a known kind takes a line there; a new kind takes a function in `KINDS`, too.
+A new kind of loss takes a function here, a place in `KINDS` and a line in `_apply`.
 """
 
 from collections import namedtuple
-from collections.abc import Callable
 
 import numpy as np
-import torch
-
-from amol import losses
-from amol.losses import OrdinalLoss
 
 from .arithmetic import TINY, compiled, entry, exp32, f4, inlined, log1p32, log32, logistic
-from .kernels import aligned, stride
 
 # Each kind takes logits z (n, ·), labels y (n,), tables (count, K, ·), the number of outputs and
 # memory p and log_p (n, ·); it fills values (n,) and slopes (n, ·). Whole batches, since a call
@@ -185,83 +178,9 @@ def binary_tasks(z, y, tables, outputs, p, log_p, values, slopes):
 KINDS = (weighted_divergence, weighted_log, distance_log, focal, accumulated_log, binary_tasks)
 SOFTMAX, CUMULATIVE, CONDITIONAL = range(3)  # what the outputs mean, for `read`
 
-
-def _rows(*names):
-    def tables(loss):
-        return [loss.table(name, torch.empty(0, dtype=torch.float64)) for name in names]
-
-    return tables
-
-
-def _divergence(loss):
-    m, log_target = _rows("m", "log_target")(loss)
-    return [m, -m * log_target]
-
-
-def _one_hot(loss):
-    return [torch.eye(loss.num_classes)]
-
-
-def _distance(loss):
-    return None if loss.margin else _rows("cost")(loss)
-
-
-def _accumulated(loss):
-    return [loss.order, *_rows("mass")(loss)]
-
-
-def _entered_signs(loss):
-    signs, entered = _rows("signs", "entered")(loss)
-    return [signs * entered]
-
-
-FORMULAS: dict[type, tuple[Callable, Callable, int]] = {
-    # class of loss, exactly: its kind, its tables (None where they don't do), its outputs' meaning
-    losses.AMOLLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.AMOLAsymLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.AMOLExpLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.KLLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.CrossEntropyLoss: (weighted_log, _one_hot, SOFTMAX),
-    losses.MaskedCenterLoss: (weighted_log, _one_hot, SOFTMAX),
-    losses.OLLLoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.SORDLoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.AMOLOLLLoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.AMOLCELoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.DistanceLogLoss: (distance_log, _distance, SOFTMAX),
-    losses.CDWCELoss: (distance_log, _distance, SOFTMAX),
-    losses.FocalLoss: (focal, lambda loss: [torch.full((1, 1), loss.gamma)], SOFTMAX),
-    losses.SLACELoss: (accumulated_log, _accumulated, SOFTMAX),
-    losses.SLACEProxLoss: (accumulated_log, _accumulated, SOFTMAX),
-    losses.CORALLoss: (binary_tasks, _rows("signs"), CUMULATIVE),
-    losses.CORNLoss: (binary_tasks, _entered_signs, CONDITIONAL),
-}
-
+# kind: its place in `KINDS`; tables (count, K, ·) float32, padded as logits are; counted and terms
+# (K,) float64: a label's weight before its value, and in the mean's denominator; outputs: int
 Formula = namedtuple("Formula", "kind tables counted terms outputs")
-
-
-def formula(loss: OrdinalLoss) -> Formula | None:
-    """What the compiled functions need of a loss; None for one that they don't know.
-
-    tables (count, K, outputs) float32; counted and terms (K,) float64: a label's weight before its
-    value, and in the mean's denominator.
-    """
-    kind, tables, _ = FORMULAS.get(type(loss), (None, lambda loss: None, None))
-    found = tables(loss)
-    if found is None:
-        return None
-    labels = torch.arange(loss.num_classes)
-    terms = loss.terms(torch.zeros(len(labels), loss.num_logits, dtype=torch.float64), labels)[1]
-    counted = torch.ones(len(labels)) if loss.weight is None else loss.weight
-    padded = aligned(len(found), *found[0].shape[:-1], stride(loss.num_logits))
-    for table, exact in zip(padded, found, strict=True):
-        table[..., : exact.shape[-1]] = exact.numpy()
-    return Formula(
-        KINDS.index(kind),
-        padded,
-        counted.numpy().astype(np.float64),
-        terms.numpy().astype(np.float64),
-        loss.num_logits,
-    )
 
 
 @compiled

@@ -32,7 +32,7 @@ def stride(n):
 
 
 def aligned(*shape):
-    """Zeros (..., n) float32 with rows at multiples of 64 bytes, if n is a multiple of `PAD`."""
+    """Zeros (..., n) float32 from a multiple of 64 bytes on."""
     count = int(np.prod(shape))
     raw = np.zeros(count + PAD, f4)
     start = -raw.ctypes.data % (4 * PAD) // 4

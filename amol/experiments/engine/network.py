@@ -28,7 +28,8 @@ UNITS, PADDED, STRIDE, WEIGHTS, BIAS, FLIPPED, VALUES = range(7)
 ROWS = 256  # samples at a time where no training limits them
 
 # layout (7, layers + 1); parameters (3, ·): weights and biases, and both moments; values and slopes
-# of all layers, (·,); their last layers' rows (rows, ·); work (3, rows, ·) of the loss; clock (3,)
+# of all layers, (·,), and those of the last one (rows, ·); p, log_p, summed (rows, ·) and losses
+# (rows,) to work with; clock (3,): steps, and the powers of Adam's two β
 Memory = namedtuple(
     "Memory",
     "layout parameters flipped values slopes logits logit_slopes p log_p summed losses clock",
@@ -167,10 +168,8 @@ def prepare(memory):
     for layer in range(1, layout.shape[1] - 2):
         weights = memory.parameters.ctypes.data + 4 * layout[WEIGHTS, layer]
         flipped = memory.flipped.ctypes.data + 4 * layout[FLIPPED, layer]
-        inputs, outputs = layout[PADDED, layer], layout[PADDED, layer + 1]
-        transpose(
-            weights, layout[STRIDE, layer + 1], flipped, layout[STRIDE, layer], inputs, outputs
-        )
+        m, n = layout[PADDED, layer : layer + 2]
+        transpose(weights, layout[STRIDE, layer + 1], flipped, layout[STRIDE, layer], m, n)
 
 
 @entry

@@ -1,19 +1,17 @@
 """One training run from its settings to its outcome: early stopping around the compiled epochs."""
 
 import hashlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from amol.losses import CrossEntropyLoss, MaskedCenterLoss, OrdinalLoss, center_class
 from amol.metrics import METRICS
 
 from . import network
-from .gradients import FORMULAS, KINDS, formula, mean_value, read
-from .network import PADDED, STRIDE, Settings, aligned, allocate, layers_of
+from .gradients import mean_value, read
+from .kernels import aligned
+from .network import PADDED, STRIDE, Settings, allocate, layers_of
 
 MONITORS = ("loss", "QWK")
 
@@ -106,75 +104,41 @@ class Outcome:
     compiled: bool
 
 
-class _Compiled:
+class Compiled:
     """A loss all of whose arithmetic is compiled."""
 
-    def __init__(self, loss, found):
-        self.loss, self.formula = loss, found
-        self.meaning = FORMULAS[type(loss)][2]
-        masked = isinstance(loss, MaskedCenterLoss)
-        self.without = center_class(loss.num_classes) if masked else -1
+    compiled = True
+
+    def __init__(self, formula, num_classes, meaning, without, shared_head):
+        self.formula, self.outputs, self.shared_head = formula, formula.outputs, shared_head
+        self.num_classes, self.meaning = num_classes, meaning
+        self.without = -1 if without is None else without
         self.memory = None
 
     def epoch(self, memory, X, y, order, settings):
         network.epoch(memory, self.formula, X, y, order, settings)
 
     def mean(self, logits, y):
+        """Mean loss; always of the same samples."""
         if self.memory is None:
-            self.memory = *aligned(2, *logits.shape), aligned(len(y)), aligned(*logits.shape)
+            p, log_p, slopes = aligned(3, *logits.shape)
+            self.memory = p, log_p, aligned(len(y)), slopes
         return mean_value(self.formula, logits, y, *self.memory)
 
     def read(self, logits):
-        """Labels and probabilities."""
+        """Labels (n,) and probabilities (n, K)."""
         labels = np.empty(len(logits), np.int64)
-        probabilities = np.empty((len(logits), self.loss.num_classes), np.float32)
+        probabilities = np.empty((len(logits), self.num_classes), np.float32)
         read(self.meaning, logits, self.without, probabilities, labels)
         return labels, probabilities
 
 
-class _Autograd:
-    """A loss whose value, slopes and predictions PyTorch computes."""
-
-    def __init__(self, loss):
-        self.loss = loss
-
-    def _tensor(self, logits):
-        return torch.from_numpy(logits[:, : self.loss.num_logits].copy())
-
-    def epoch(self, memory, X, y, order, settings):
-        for start in range(0, len(order), settings.batch):
-            chosen = order[start : start + settings.batch]
-            network.begin_step(memory, X, chosen, settings)
-            z = self._tensor(memory.logits[: len(chosen)]).requires_grad_()
-            values, weights = self.loss.terms(
-                z, torch.from_numpy(y[start : start + settings.batch])
-            )
-            (slopes,) = torch.autograd.grad(values.sum() / weights.detach().sum(), z)
-            memory.logit_slopes[: len(chosen), : z.shape[1]] = slopes.numpy()
-            network.end_step(memory, len(chosen), settings)
-
-    @torch.no_grad()
-    def mean(self, logits, y):
-        values, weights = self.loss.terms(self._tensor(logits), torch.from_numpy(y))
-        return float(values.double().sum() / weights.double().sum())
-
-    @torch.no_grad()
-    def read(self, logits):
-        z = self._tensor(logits)
-        return self.loss.predict(z).numpy(), self.loss.probabilities(z).numpy()
-
-
-def is_compiled(loss: OrdinalLoss) -> bool:
-    """Whether a loss trains to the same bits on every processor."""
-    return formula(loss) is not None
-
-
-def _started(parameters, layout, loss, random):
+def _started(parameters, layout, shared_head, random):
     """Fill in the first weights as ``nn.Linear`` scales them; see `arithmetic`."""
     layers = list(layers_of(parameters, layout))
     for weights, bias in layers:
         inputs, outputs = weights.shape
-        shared = loss.shared_head and weights is layers[-1][0]
+        shared = shared_head and weights is layers[-1][0]
         bound = 1 / np.sqrt(float(inputs))
         weights[:] = (2 * random.random_sample((inputs, 1 if shared else outputs)) - 1) * bound
         if shared:
@@ -205,41 +169,22 @@ def _digest(parameters, layout) -> str:
     return digest.hexdigest()
 
 
-def train(
-    loss: OrdinalLoss,
-    seed: int,
-    data: Arrays,
-    protocol: Protocol,
-    stop: Callable[[], bool] | None = None,
+def run(
+    rule, seed: int, data: Arrays, protocol: Protocol, stop: Callable[[], bool] | None = None
 ) -> Outcome:
-    """Train one network.
-
-    Parameters
-    ----------
-    loss : OrdinalLoss
-    seed : int
-        From 0 to 2³² − 1: of the first weights, then of every epoch's order, and of dropout.
-    data : Arrays
-    protocol : Protocol
-    stop : callable, optional
-        Asked before every epoch; where it is true, the run ends with `Stopped`.
-
-    Threads may train side by side: compiled functions hold no interpreter lock.
-    """
+    """Train one network by the loss that ``rule`` stands for, `Compiled` or one like it."""
     _check(data)
-    found = formula(loss)
-    rule = _Autograd(loss) if found is None else _Compiled(loss, found)
     n, features = data.X_train.shape
     batch = min(protocol.batch_size, n)
-    units = [features, *[protocol.hidden] * protocol.layers, loss.num_logits]
+    units = [features, *[protocol.hidden] * protocol.layers, rule.outputs]
     memory = allocate(units, batch)
     layout, (weights, *_) = memory.layout, memory.parameters
     settings = Settings(
-        batch, protocol.lr, protocol.weight_decay, protocol.dropout, seed, loss.shared_head
+        batch, protocol.lr, protocol.weight_decay, protocol.dropout, seed, rule.shared_head
     )
     quiet = settings._replace(dropout=0.0)
     random = np.random.RandomState(seed)
-    _started(weights, layout, loss, random)
+    _started(weights, layout, rule.shared_head, random)
     network.prepare(memory)
     parts = (data.X_train, data.X_validation, data.X_test)
     X, X_validation, X_test = (_padded(part, layout[PADDED, 0]) for part in parts)
@@ -276,27 +221,5 @@ def train(
         epoch,
         failed,
         _digest(best, layout),
-        found is not None,
+        rule.compiled,
     )
-
-
-def compile_engine() -> float:
-    """Compile what a training calls, or load it from the cache; seconds that it took."""
-    started = time.perf_counter()
-    X, y = np.zeros((2, 1), np.float32), np.arange(2)
-    train(CrossEntropyLoss(2), 0, Arrays(X, y, X, y, X, 2), Protocol(hidden=1, epochs=1))
-    return time.perf_counter() - started
-
-
-def identity(loss: OrdinalLoss) -> str | None:
-    """SHA-256 of all that a compiled loss computes with; None where it isn't compiled."""
-    found = formula(loss)
-    if found is None:
-        return None
-    rule = _Compiled(loss, found)
-    facts = [found.outputs, loss.num_classes, loss.shared_head, rule.meaning, rule.without]
-    sha = hashlib.sha256(f"{KINDS[found.kind].__name__} {facts}".encode())
-    for values in (found.tables, found.counted, found.terms):
-        sha.update(f"{values.dtype} {values.shape}".encode())
-        sha.update(values.tobytes())
-    return sha.hexdigest()
