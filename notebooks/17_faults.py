@@ -2,11 +2,6 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#       format_version: '1.3'
-#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -22,25 +17,6 @@
 # seconds. Then the same command is given again, and what it leaves is compared, byte for byte, with
 # what an undisturbed study leaves.
 
-# %% tags=["remove-cell"]
-import sys
-
-if "google.colab" in sys.modules:  # there, fetch and install what this notebook belongs to
-    import re
-    from socket import gethostbyname, gethostname
-    from subprocess import run
-    from urllib.parse import unquote
-    from urllib.request import urlopen
-
-    with urlopen(f"http://{gethostbyname(gethostname())}:9000/api/sessions") as sessions:
-        opened = unquote(sessions.read().decode())
-    found = re.search(r"(https://github\.com/[^/]+/[^/]+)/blob/(.+?)/notebooks/", opened)
-    assert found, "open this notebook from its GitHub repository, as the book's Colab button does"
-    run(["git", "clone", found[1], "companion"], check=True)
-    run(["git", "-C", "companion", "checkout", found[2]], check=True)
-    run([sys.executable, "-m", "pip", "install", "-q", "./companion[notebooks]"], check=True)
-    sys.path.insert(0, "companion")
-
 # %% tags=["parameters"]
 sample: int = 1  # faults to try again while this page is made
 sample_seed: int = 0  # which of them, as a seed for drawing
@@ -48,14 +24,14 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 # %%
 import json
 import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
-from myst_nb import glue
 
 from amol.paper.recordings import folder, note
 from amol.paths import ROOT
-from amol.report import tables
+from amol.report import footer, show, show_numbers
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -71,12 +47,14 @@ faults = trials.groupby("fault", sort=False).agg(
 ).reset_index()  # fmt: skip
 
 # %% tags=["remove-cell"]
-glue("faults_count", len(faults), display=False)
-glue("faults_tried", len(trials), display=False)
-glue("faults_lost", int(faults["lost"].sum()), display=False)
-glue("faults_again", int(faults["again"].sum()), display=False)
-glue("faults_machine", note("faults")["processor"], display=False)
-glue("faults_recorded", note("faults")["recorded"], display=False)
+show_numbers(
+    faults_count=len(faults),
+    faults_tried=len(trials),
+    faults_lost=int(faults["lost"].sum()),
+    faults_again=int(faults["again"].sum()),
+    faults_machine=note("faults")["processor"],
+    faults_recorded=note("faults")["recorded"],
+)
 
 # %% [markdown]
 # {glue:text}`faults_count:d` faults were tried {glue:text}`faults_tried:d` times;
@@ -87,16 +65,12 @@ glue("faults_recorded", note("faults")["recorded"], display=False)
 
 # %% tags=["remove-output"]
 cells = faults.rename(columns=str.capitalize).set_index("Fault").drop(columns="Says")
-caption = "Faults, how often each was tried, and what it cost."
-glue("tab-faults", tables.publish("tab-faults", caption, cells.astype(str), faults))
+show("tab-faults", cells.astype(str), faults)
 
 # %% [markdown]
-# ```{glue:md} tab-faults
-# :format: myst
+# ```{result} tab-faults
+# Faults, how often each was tried, and what it cost.
 # ```
-#
-# <p class="downloads">Download: <a href="../results/tables/tab-faults.csv" download>CSV</a>,
-# <a href="../results/tables/tab-faults.tex" download>LaTeX</a></p>
 #
 # ## What you see then
 #
@@ -135,6 +109,4 @@ for trial in json.loads(done.stdout):
     print(f"{trial['fault']}: lost {trial['lost']}")
 
 # %% tags=["remove-input"]
-from amol.report.provenance import footer
-
 footer()
