@@ -3,6 +3,7 @@
 # make test       run the tests, but the slow ones
 # make test-slow  run those: whole builds, forks, faults
 # make test-book  look at the built book in a browser
+# make test-arm   train on an emulated ARM64 and compare bits (Debian, as root)
 # make bench      time the training engine against usual loops
 # make lab        edit the notebooks in JupyterLab
 # make strip      take outputs out of the notebooks and bring each pair in step
@@ -17,7 +18,7 @@ INSTALLED := .venv/installed
 TESTS := OMP_NUM_THREADS=1 $(BIN) -m pytest --numprocesses 2 --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: book pdf test test-slow test-book bench lab strip lint lock linkcheck clean
+.PHONY: book pdf test test-slow test-book test-arm bench lab strip lint lock linkcheck clean
 
 book: $(INSTALLED)
 	$(BIN) -m amol build
@@ -33,6 +34,9 @@ test-slow: $(INSTALLED)
 
 test-book: $(INSTALLED)
 	$(BIN) -m pytest -m book
+
+test-arm: $(INSTALLED)
+	PYTHON=$(BIN) bash tests/arm.sh build/arm
 
 bench: $(INSTALLED)
 	$(BIN) -m amol bench

@@ -31,22 +31,22 @@ CASES = [
 
 def prepare(path):
     """Write the cases' arrays and the tables of their losses."""
-    from amol.experiments.engine.registry import _rule
+    from amol.experiments.engine.registry import FORMULAS, formula
     from amol.losses import LOSSES
 
     arrays, others = {}, []
     for at, (name, K, features, n, changes) in enumerate(CASES):
         rng = np.random.default_rng(at)
         weight = [1.0, 2.0, 1.0, 0.5, 3.0] if K == 5 else None
-        rule = _rule(LOSSES[name](num_classes=K, weight=weight))
-        kind, tables, counted, terms, outputs = rule.formula
+        loss = LOSSES[name](num_classes=K, weight=weight)
+        kind, tables, counted, terms, outputs = formula(loss)
         X, y = rng.normal(size=(n, features)), rng.integers(0, K, n)
         X[:, 0] += y / K
         X = X.astype(np.float32)
         for key, value in dict(X=X, y=y, tables=tables, counted=counted, terms=terms).items():
             arrays[f"{key}{at}"] = value
-        rest = dict(num_classes=K, meaning=rule.meaning, without=None)
-        others.append([kind, outputs, rest | {"shared_head": rule.shared_head}, changes, name])
+        rest = dict(num_classes=K, meaning=FORMULAS[type(loss)][2], without=None)
+        others.append([kind, outputs, rest | {"shared_head": loss.shared_head}, changes, name])
     np.savez(path, others=json.dumps(others), **arrays)
 
 
