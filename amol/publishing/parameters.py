@@ -8,12 +8,13 @@ A parameter is known by its ``type`` (text of an annotation, such as ``list[str]
 ``default`` and its ``help``.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+
+from amol.errors import did_you_mean
 
 BUILT_IN = {"bool", "int", "float", "str", "list", "dict"}
 
@@ -78,8 +79,7 @@ def _read_mapping(text: str, parameters: Mapping[str, Mapping]) -> Iterable[tupl
 
 def _named(name: str, parameters: Mapping[str, Mapping]) -> Mapping:
     if name not in parameters:
-        near = difflib.get_close_matches(name, parameters)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        hint = did_you_mean(name, parameters)
         raise ValueError(f"no parameter {name!r}; {hint}allowed: {', '.join(parameters) or 'none'}")
     return parameters[name]
 
