@@ -121,10 +121,10 @@ class _Table:
         self.path, self.target, self.written = path, target, written
         first = first_row(path, written.sep)
         self._refuse_separator(first)
-        self.header = self._has_header(first)
+        self.header = written.header is not False
         self.first_line = 2 if self.header else 1
         self.names = first if self.header else [str(i) for i in range(1, len(first) + 1)]
-        self._check_names()
+        self._refuse_names(first)
         self.features = [name for name in self.names if name != target]
         self.numbers, self.texts = {}, {}
         columns = read_columns(path, written, self.names, self.header, {target, *written.words})
@@ -149,18 +149,15 @@ class _Table:
                     f"its first row isn't separated by {self.written.sep!r}; set sep to {sep}"
                 )
 
-    def _has_header(self, first: list[str]) -> bool:
-        number = next((cell for cell in first if self.written.number(cell)), None)
+    def _refuse_names(self, first: list[str]) -> None:
+        names, listed = self.names, ", ".join(self.names)
+        number = next(filter(self.written.number, first), None)
         if self.written.header is None and number is not None:
             raise ValueError(
                 f"the first row holds a number, {number!r}, where the columns should be named: "
                 f"set header to false if it is data (columns are then called 1 to {len(first)}), "
                 "or set header to true if it holds names"
             )
-        return self.written.header is not False
-
-    def _check_names(self) -> None:
-        names, listed = self.names, ", ".join(self.names)
         for position, name in enumerate(names, start=1):
             if not name:
                 raise ValueError(f"column {position} has no name; name it or leave it out")
@@ -189,19 +186,18 @@ class _Table:
 
     def refuse_missing(self, labels: Sequence[str]) -> None:
         """Refuse cells that hold nothing, or a mark for it; ``labels`` are none of these."""
-        holes, total, hints = [], 0, ""
+        holes, hints = [], ""
         for name, (codes, kinds) in self.texts.items():
             words = kinds if name in self.written.words else labels if name == self.target else ()
             marks = [k for k in kinds if k.casefold() in MISSING and not (k and k in words)]
             rows = np.flatnonzero(np.isin(codes, [kinds.index(mark) for mark in marks]))
-            holes += [(row + self.first_line, name) for row in rows[:5]]
-            total += len(rows)
+            holes += [(row + self.first_line, name) for row in rows[:6]]
             said = [mark for mark in marks if mark]
             if said and not any(map(self.looks_numeric, kinds)):
                 hints += f"; where {said[0]!r} is a word, {self.set_words(name)}"
         if holes:
             shown = "; ".join(f"line {line}, column {name!r}" for line, name in sorted(holes)[:5])
-            more = f" and {total - 5} more" if total > 5 else ""
+            more = " and more" if len(holes) > 5 else ""
             raise ValueError(
                 f"missing values: {shown}{more}; fill them or leave the rows out{hints}"
             )
@@ -221,10 +217,10 @@ class _Table:
         if not order:
             self._refuse_no_scale(known)
             known.sort()
-        for kind, label in zip(kinds, labels, strict=True):
-            if label not in known:
-                place = self.place(self.target, kind)
-                raise ValueError(f"label {place} is not in order: {listing(order)}")
+        unknown = [kind for kind, label in zip(kinds, labels, strict=True) if label not in known]
+        if unknown:
+            place = self.place(self.target, unknown[0])
+            raise ValueError(f"label {place} is not in order: {listing(order)}")
         ranks = np.array([known.index(label) for label in labels])
         return ranks[codes], order or tuple(map(str, known))
 
@@ -300,10 +296,10 @@ class _Table:
                 found.setdefault(decimal, thousands)
         ways = []
         for decimal, thousands in found.items():
-            new = {"decimal": decimal, "thousands": thousands}
-            changed = [key for key in new if new[key] != getattr(self.written, key)]
-            way = " and ".join(f"set {key} to {new[key] or repr('')}" for key in changed)
-            ways.append(f"{way} (it is then {plain_number(example, decimal, thousands)})")
+            options = (("decimal", decimal), ("thousands", thousands))
+            new = [f"set {o} to {v or repr('')}" for o, v in options if v != vars(self.written)[o]]
+            value = plain_number(example, decimal, thousands)
+            ways.append(f"{' and '.join(new)} (it is then {value})")
         return ways
 
 

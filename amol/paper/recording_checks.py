@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments.runs import Run, plan
-from amol.experiments.settings import StudySettings
 from amol.experiments.study import run_studies
 from amol.host import processor
 from amol.paper.recordings import (
@@ -137,8 +136,11 @@ def verify(name: str, count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, C
     rng = np.random.default_rng(sample_seed)
     chosen = sorted(rng.choice(known, min(count, len(known)), False).tolist()) if known else []
 
-    frames = run_studies([_alone(runs[identities[i]]) for i in chosen])
-    news = [tidy(name, {}, frame).iloc[0] for frame in frames]
+    alone = [
+        replace(run.settings, datasets=(run.dataset,), methods=(run.method,), seeds=(run.seed,))
+        for run in (runs[identities[i]] for i in chosen)
+    ]
+    news = [tidy(name, {}, frame).iloc[0] for frame in run_studies(alone)]
     pairs = list(zip((rows.iloc[i] for i in chosen), news, strict=True))
     sample = [
         (*old[RUN], old["QWK"], new["QWK"], _largest(old, new), not _differing(old, new))
@@ -159,11 +161,6 @@ def _planned(name: str) -> dict[tuple[str, ...], Run]:
         for labels, settings in grid_of(name)
         for run in plan(settings)
     }
-
-
-def _alone(run: Run) -> StudySettings:
-    """Settings that hold one run."""
-    return replace(run.settings, datasets=(run.dataset,), methods=(run.method,), seeds=(run.seed,))
 
 
 def _largest(recorded: pd.Series, here: pd.Series) -> float:
