@@ -9,7 +9,6 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -78,15 +77,6 @@ class Format:
         return plain_number(text, self.decimal, self.thousands)
 
 
-@cache
-def _grammar(decimal: str, thousands: str) -> re.Pattern:
-    point, mark = re.escape(decimal), re.escape(thousands)
-    whole = rf"(?:\d{{1,3}}(?:{mark}\d{{3}})+|\d+)" if thousands else r"\d+"
-    return re.compile(
-        rf"([+-]?) ?((?:{whole}(?:{point}\d*)?|{point}\d+)(?:e[+-]?\d+)?|inf(?:inity)?)", re.I
-    )
-
-
 def plain_number(text: str, decimal: str = ".", thousands: str = "") -> str | None:
     """A number as `float` reads it, or None for a word; parameters as in `Format`.
 
@@ -97,7 +87,10 @@ def plain_number(text: str, decimal: str = ".", thousands: str = "") -> str | No
     >>> plain_number("12,34", ".", ",")
     """
     mark = thousands.replace("space", " ")
-    found = _grammar(decimal, mark).fullmatch(text.translate(PLAIN).strip())
+    whole = rf"(?:\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+|\d+)"
+    point = re.escape(decimal)
+    number = rf"(?:{whole}(?:{point}\d*)?|{point}\d+)(?:e[+-]?\d+)?|inf(?:inity)?"
+    found = re.fullmatch(rf"([+-]?) ?({number})", text.translate(PLAIN).strip(), re.IGNORECASE)
     return found and found[1] + found[2].replace(mark, "").replace(decimal, ".")
 
 

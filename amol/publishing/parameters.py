@@ -67,14 +67,12 @@ def _read_mapping(text: str, parameters: Mapping[str, Mapping]) -> Iterable[tupl
         raise ValueError(f"{text!r} is no YAML: {getattr(error, 'problem', error)}") from None
     if not isinstance(typed or {}, dict):
         raise ValueError(f"{text!r} is no mapping; write {{name: value}}")
-    for value, (name, as_written) in (
-        zip(typed.values(), written.items(), strict=True) if typed else ()
-    ):
+    for name, as_written in written.items() if typed else ():
         known = _named(name, parameters)
         if isinstance(as_written, str) and isinstance(known["default"], list | tuple):
             yield name, read_value(as_written, known)
         else:
-            yield name, as_written if _wants_text(known) else value
+            yield name, as_written if _wants_text(known) else typed[name]
 
 
 def _named(name: str, parameters: Mapping[str, Mapping]) -> Mapping:
