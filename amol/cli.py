@@ -263,13 +263,15 @@ def check(everything: bool, record: bool) -> int:
     lines = [_entry_line(entry) for entry in (entries if everything else surprises).itertuples()]
     if not everything and len(lines) > LISTED:
         lines[LISTED:] = [f"and {len(lines) - LISTED} more; --all prints every entry"]
-    print(*lines, sep="\n", end="\n" if lines else "")
+    for line in lines:
+        print(line)
     for kind, verdicts in entries.groupby("kind", sort=False)["verdict"]:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
     differing = differences()
-    print(*differing, sep="\n")
+    for comparison in differing:
+        print(comparison)
     return 1 if len(surprises) or differing else 0
 
 

@@ -95,12 +95,14 @@ def test_check_prints_what_differs_on_less_than_a_screen(monkeypatch, capsys):
             "id": [f"entry-{i}" for i in range(count)],
             "kind": ["number", "claim"] * (count // 2),
             "claim": "what the paper says " * 20,
-            "reason": "because of this " * 20,
+            "text": "because of this " * 20,
             "verdict": "reproduced",
             "expected": "reproduced",
         }
     )
-    monkeypatch.setattr("amol.experiments.study.run_study", lambda settings: None)
+    monkeypatch.setattr("amol.experiments.run_study", lambda settings: None)
+    monkeypatch.setattr("amol.paper.tails.with_tails", lambda runs, settings: None)
+    monkeypatch.setattr("amol.paper.recording_checks.differences", list)
     monkeypatch.setattr("amol.paper.ledger.ledger", lambda runs: entries)
     monkeypatch.setenv("COLUMNS", "90")
     assert main(["check"]) == 0
