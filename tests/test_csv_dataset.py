@@ -264,7 +264,10 @@ def test_packed_files(write):
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.write("my.csv")
-    packed = {"my.csv.gz": gzip.compress(text_of(FINE).encode()), "my.zip": archive.getvalue()}
+    packed = {
+        "my.csv.gz": gzip.compress(text_of(FINE).encode(), mtime=0),
+        "my.zip": archive.getvalue(),
+    }
     for name, content in packed.items():
         data = load_dataset(write(content, name), "grade")
         assert data.digest == plain.digest and data.name == "my"
