@@ -161,33 +161,37 @@ def _cell_line(number: int, total: int, cell) -> None:
 
 
 @cache
-def _settings_options() -> list[click.Option]:
-    """An option for each field of `StudySettings`, with its true default and its description."""
+def _settings() -> dict[str, dict]:
+    """Fields of `StudySettings`, described as a notebook's parameters are."""
     from amol.experiments.settings import StudySettings
 
     entries = re.findall(r"^(\w+) : .*\n((?:    .*\n)+)", getdoc(StudySettings), re.MULTILINE)
     meaning = {name: " ".join(text.split()) for name, text in entries}
-    options = []
-    for setting in fields(StudySettings):
-        if setting.name == "own":
-            continue
-        default = () if setting.default is MISSING else setting.default
-        shown = ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
-        options.append(
-            click.Option(
-                [f"--{setting.name.replace('_', '-')}", setting.name],
-                metavar="VALUE",
-                help=meaning[setting.name] + (f" [default: {shown}]" if shown else ""),
-            )
-        )
-    return options
+    return {
+        setting.name: {
+            "type": setting.type.__name__ if type(setting.type) is type else str(setting.type),
+            "default": None if setting.default is MISSING else setting.default,
+            "help": meaning[setting.name],
+        }
+        for setting in fields(StudySettings)
+        if setting.name != "own"
+    }
+
+
+def _option(name: str, known: dict) -> click.Option:
+    """An option for a setting, with its true default and its description."""
+    default = known["default"]
+    shown = ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+    text = known["help"] + (f" [default: {shown}]" if shown not in ("", "None") else "")
+    return click.Option([f"--{name.replace('_', '-')}", name], metavar="VALUE", help=text)
 
 
 class _StudyCommand(click.Command):
     """`amol study`: its options for the settings are made, and PyTorch loaded, when it is used."""
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
-        return [*_settings_options(), *super().get_params(context)]
+        options = [_option(name, known) for name, known in _settings().items()]
+        return [*options, *super().get_params(context)]
 
 
 @amol.command(cls=_StudyCommand)
@@ -207,6 +211,7 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
     A list is written a,b or '[a, "b, c"]', a mapping '{Focal: {gamma: 3}}'.
     """
     from amol.experiments.study import StudySettings, run_study
+    from amol.publishing.parameters import read_parameters
 
     given = {name: text for name, text in texts.items() if text is not None}
     if (backend == "dask") != bool(address):
@@ -217,7 +222,7 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
             raise Refusal(f"--record has its own settings; leave out --{option}")
         return _record(record, workers, address)
     with _refusing(ValueError):
-        settings = StudySettings(**_values(given))
+        settings = StudySettings(**read_parameters(_settings(), given.items()))
     runs = run_study(settings, workers, progress=True, address=address)
     means = runs.groupby(["dataset", "method"], sort=False)
     print(means[["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"]].mean().round(3).to_string())
@@ -225,18 +230,6 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
         where = f"{row.dataset}, {row.method}, seed {row.seed}"
         print(f"failed: {where}: the loss was no finite number at epoch {row.failed}")
     print(f"{runs.attrs['trained']} runs trained, {runs.attrs['reused']} reused")
-
-
-def _values(texts: dict[str, str]) -> dict:
-    """Settings from text, read as a notebook's parameters are."""
-    from amol.experiments.settings import StudySettings
-    from amol.publishing.parameters import read_value
-
-    known = {}
-    for setting in fields(StudySettings):
-        kind = setting.type.__name__ if isinstance(setting.type, type) else str(setting.type)
-        known[setting.name] = {"type": kind, "default": setting.default}
-    return {name: read_value(text, known[name]) for name, text in texts.items()}
 
 
 def _record(name: str, workers: int, address: str | None) -> None:
@@ -270,13 +263,15 @@ def check(everything: bool, record: bool) -> int:
     lines = [_entry_line(entry) for entry in (entries if everything else surprises).itertuples()]
     if not everything and len(lines) > LISTED:
         lines[LISTED:] = [f"and {len(lines) - LISTED} more; --all prints every entry"]
-    print(*lines, sep="\n", end="\n" if lines else "")
+    for line in lines:
+        print(line)
     for kind, verdicts in entries.groupby("kind", sort=False)["verdict"]:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
     differing = differences()
-    print(*differing, sep="\n")
+    for comparison in differing:
+        print(comparison)
     return 1 if len(surprises) or differing else 0
 
 

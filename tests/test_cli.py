@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from conftest import ROOT, SECOND
 
-from amol.cli import _values, main
+from amol.cli import _settings, main
 from amol.experiments.settings import StudySettings
+from amol.publishing.parameters import read_parameters
 
 
 def test_help_is_quick_and_names_the_commands(capsys):
@@ -75,7 +76,7 @@ def test_a_study_reads_text_as_a_notebook_does():
     given = {"order": '["a, b", c]', "seeds": "[0, 3]", "alpha": "1e-3", "restore": "false"}
     given |= {"datasets": "Wine Red,my.csv", "target": "5", "split_order": "halves"}
     given |= {"loss_parameters": "{Focal: {gamma: 3}}"}
-    assert _values(given) == {
+    assert read_parameters(_settings(), given.items()) == {
         "order": ["a, b", "c"],
         "seeds": [0, 3],
         "alpha": 0.001,
@@ -94,12 +95,14 @@ def test_check_prints_what_differs_on_less_than_a_screen(monkeypatch, capsys):
             "id": [f"entry-{i}" for i in range(count)],
             "kind": ["number", "claim"] * (count // 2),
             "claim": "what the paper says " * 20,
-            "reason": "because of this " * 20,
+            "text": "because of this " * 20,
             "verdict": "reproduced",
             "expected": "reproduced",
         }
     )
-    monkeypatch.setattr("amol.experiments.study.run_study", lambda settings: None)
+    monkeypatch.setattr("amol.experiments.run_study", lambda settings: None)
+    monkeypatch.setattr("amol.paper.tails.with_tails", lambda runs, settings: None)
+    monkeypatch.setattr("amol.paper.recording_checks.differences", list)
     monkeypatch.setattr("amol.paper.ledger.ledger", lambda runs: entries)
     monkeypatch.setenv("COLUMNS", "90")
     assert main(["check"]) == 0

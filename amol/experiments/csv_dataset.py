@@ -2,52 +2,50 @@
 
 Numeric columns are taken as they are, columns of words become one column of 0 and 1 for each word.
 What would spoil a study is refused here, with the file, the line, what is allowed and, where an
-option reads it, that option.
+option reads it, that option. Lines are counted by rows: blank lines, and line breaks within
+quotes, are left out.
 """
 
-import difflib
+import re
 from collections.abc import Sequence
-from functools import cache
+from itertools import pairwise, product
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from amol.experiments.csv_labels import label_ranks, refuse_rare
+from amol.errors import did_you_mean
 from amol.experiments.csv_table import (
+    DATE,
+    DECIMALS,
+    SEPARATORS,
+    THOUSANDS,
     Format,
-    count_lines,
     first_row,
     listing,
-    read_cells,
-    row_lines,
-    when_read,
+    nearly_number,
+    plain_number,
+    read_columns,
 )
 from amol.experiments.dataset import LARGEST, Dataset, merge_rare_classes
-from amol.experiments.text_numbers import is_date, nearly_number, notations, plain_number
 from amol.paths import ROOT
 
-FILE_ENDINGS = (".csv", ".tsv", ".txt", ".data")
-PACKED = (".gz", ".zip")
-NOTHING = "''"  # no thousands separator, as a message writes it
+ENDINGS = re.compile(r"(\.(csv|tsv|txt|data)(\.gz|\.zip)?|\.gz|\.zip)$", re.IGNORECASE)
 MOST_WORDS = 100  # different words in one column
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "?"}
+ENOUGH = 5  # rows of a class, so that training, validation and test part each get one
+CLASSES = range(3, 257)  # a center has a class on either side
 
 
 def is_file(name: str | PathLike) -> bool:
     """Whether a data set's name is the path of a table in a file."""
-    return isinstance(name, str | PathLike) and str(name).lower().endswith(FILE_ENDINGS + PACKED)
+    return isinstance(name, str | PathLike) and bool(ENDINGS.search(str(name)))
 
 
 def file_stem(name: str) -> str:
     """A file's name without its endings."""
-    for endings in (PACKED, FILE_ENDINGS):
-        for ending in endings:
-            if name.lower().endswith(ending):
-                name = name[: -len(ending)]
-                break
-    return name
+    return ENDINGS.sub("", name)
 
 
 def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> Dataset:
@@ -84,9 +82,9 @@ def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> 
     try:
         table = _Table(path, str(target), written)
         table.refuse_missing(order)
-        ranks, labels = label_ranks(table, order)
+        ranks, labels = table.label_ranks(order)
         y, class_names = merge_rare_classes(ranks, labels, written.merge_rare)
-        refuse_rare(y, class_names)
+        _refuse_rare(y, class_names)
         features = [table.feature(name) for name in table.features]
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
@@ -99,7 +97,7 @@ def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> 
         feature_names=tuple(name for names, _ in features for name in names),
         class_names=class_names,
         source=path.name + (f"; rare classes merged: {', '.join(merged)}" if merged else ""),
-        lines=table.lines,
+        lines=range(table.first_line, table.first_line + len(y)),
     )
 
 
@@ -113,122 +111,156 @@ def _found(path: Path) -> Path:
 
 
 class _Table:
-    """Columns of a file, with what a message needs to name a cell."""
+    """Columns of a file, with what a message needs to name a cell.
+
+    ``numbers`` holds float64 columns (N,) by name; ``texts`` the others, each as codes (N,) and
+    the text that each code stands for, without blanks around it.
+    """
 
     def __init__(self, path: Path, target: str, written: Format):
         self.path, self.target, self.written = path, target, written
-        count = count_lines(path)
         first = first_row(path, written.sep)
         self._refuse_separator(first)
-        self.header = self._has_header(first)
+        self.header = written.header is not False
+        self.first_line = 2 if self.header else 1
         self.names = first if self.header else [str(i) for i in range(1, len(first) + 1)]
-        self._check_names()
-        self.columns = read_cells(path, written, self.names, self.header, {target, *written.words})
-        if not len(self.columns[target]):
-            raise ValueError("there is no row under the header")
-        self.lines = row_lines(path, written.sep, self.header, len(self.columns[target]), count)
+        self._refuse_names(first)
         self.features = [name for name in self.names if name != target]
+        self.numbers, self.texts = {}, {}
+        columns = read_columns(path, written, self.names, self.header, {target, *written.words})
+        for name, column in columns.items():
+            if column.dtype == object:
+                codes, cells = pd.factorize(column)
+                stripped, kinds = pd.factorize(np.array([c.strip() for c in cells], dtype=object))
+                self.texts[name] = stripped[codes], list(kinds)
+            else:
+                self.numbers[name] = column
+        if not len(columns[target]):
+            raise ValueError("there is no row under the header")
 
     def _refuse_separator(self, first: list[str]) -> None:
-        if len(first) > 1 and (not self.target or self.target in first):
+        """Refuse a first row that another separator splits better, and say which."""
+        if self.target in first or (len(first) > 1 and not self.target):
             return
-        named = self.written.header is not False and self.target
+        for sep in SEPARATORS:
+            cells = first_row(self.path, sep)
+            if self.target in cells or len(cells) > len(first) == 1:
+                raise ValueError(
+                    f"its first row isn't separated by {self.written.sep!r}; set sep to {sep}"
+                )
 
-        def wanted(cells):
-            return not named or self.target in cells or any(map(self.written.number, cells))
-
-        others = when_read(self.path, wanted, self.written.sep)
-        if others and (len(first) == 1 or self.target in first_row(self.path, others[0])):
-            raise ValueError(
-                f"its first row isn't separated by {self.written.sep!r}; set sep to {others[0]}"
-            )
-
-    def _has_header(self, first: list[str]) -> bool:
-        number = next((cell for cell in first if self.written.number(cell)), None)
+    def _refuse_names(self, first: list[str]) -> None:
+        names, listed = self.names, ", ".join(self.names)
+        number = next(filter(self.written.number, first), None)
         if self.written.header is None and number is not None:
             raise ValueError(
                 f"the first row holds a number, {number!r}, where the columns should be named: "
                 f"set header to false if it is data (columns are then called 1 to {len(first)}), "
                 "or set header to true if it holds names"
             )
-        return self.written.header is not False
-
-    def _check_names(self) -> None:
-        names, target = self.names, self.target
-        listed = ", ".join(names)
         for position, name in enumerate(names, start=1):
             if not name:
                 raise ValueError(f"column {position} has no name; name it or leave it out")
-            if names.count(name) > 1:
-                times = names.count(name)
+            if (times := names.count(name)) > 1:
                 raise ValueError(f"column {name!r} is named {times} times; allowed: once")
-        if not target:
+        if not self.target:
             raise ValueError(f"target is missing, the column of the labels; columns: {listed}")
-        for name, what in {target: "", **dict.fromkeys(self.written.words, "words: ")}.items():
+        for name, what in {self.target: "", **dict.fromkeys(self.written.words, "words: ")}.items():
             if name not in names:
-                lower = {name.lower(): name for name in names}
-                near = [lower[n] for n in difflib.get_close_matches(name.lower(), lower)]
-                hint = f"did you mean {' or '.join(near)}? " if near else ""
+                hint = did_you_mean(name, names)
                 raise ValueError(f"{what}no column {name!r}; {hint}columns: {listed}")
         if len(names) == 1:
-            raise ValueError(f"{target!r} is the only column; wanted: at least one feature")
-
-    @cache  # noqa: B019, a table lives as long as one call
-    def kinds(self, name: str) -> tuple[np.ndarray, list[str]]:
-        """Codes (N,) of a column's cells and what each code stands for, without blanks around."""
-        codes, texts = pd.factorize(self.columns[name])
-        merged, kinds = pd.factorize(np.array([text.strip() for text in texts], dtype=object))
-        return merged[codes], list(kinds)
+            raise ValueError(f"{self.target!r} is the only column; wanted: at least one feature")
 
     def place(self, name: str, kind: str) -> str:
         """The first cell of a column that holds ``kind``, in words."""
-        codes, kinds = self.kinds(name)
+        codes, kinds = self.texts[name]
         row = np.flatnonzero(codes == kinds.index(kind))[0]
-        return f"{kind!r} in line {self.lines[row]}"
+        return f"{kind!r} in line {row + self.first_line}"
 
     def set_words(self, name: str) -> str:
         return f"set words to {listing([*self.written.words, name])}"
 
+    def looks_numeric(self, kind: str) -> bool:
+        return bool(self.written.number(kind) or nearly_number(kind) or DATE.fullmatch(kind))
+
     def refuse_missing(self, labels: Sequence[str]) -> None:
         """Refuse cells that hold nothing, or a mark for it; ``labels`` are none of these."""
-        holes, total, hints = [], 0, ""
-        for name in (self.target, *self.features):
-            if self.columns[name].dtype != object:
-                continue
-            codes, kinds = self.kinds(name)
-            words = (*kinds,) if name in self.written.words else labels * (name == self.target)
+        holes, hints = [], ""
+        for name, (codes, kinds) in self.texts.items():
+            words = kinds if name in self.written.words else labels if name == self.target else ()
             marks = [k for k in kinds if k.casefold() in MISSING and not (k and k in words)]
             rows = np.flatnonzero(np.isin(codes, [kinds.index(mark) for mark in marks]))
-            holes += [(self.lines[row], name) for row in rows[:5]]
-            total += len(rows)
+            holes += [(row + self.first_line, name) for row in rows[:6]]
             said = [mark for mark in marks if mark]
             if said and not any(map(self.looks_numeric, kinds)):
                 hints += f"; where {said[0]!r} is a word, {self.set_words(name)}"
         if holes:
             shown = "; ".join(f"line {line}, column {name!r}" for line, name in sorted(holes)[:5])
-            more = f" and {total - 5} more" if total > 5 else ""
+            more = " and more" if len(holes) > 5 else ""
             raise ValueError(
                 f"missing values: {shown}{more}; fill them or leave the rows out{hints}"
             )
 
-    def looks_numeric(self, kind: str) -> bool:
-        return bool(self.written.number(kind)) or nearly_number(kind) or is_date(kind)
+    def label_ranks(self, order: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Ranks (N,) of the labels and the label of each rank."""
+        codes, kinds = self.texts[self.target]
+        labels = [self._label(kind) for kind in kinds]
+        known = [self._label(label) for label in order] or list(dict.fromkeys(labels))
+        if len(set(known)) < len(known):
+            raise ValueError(f"order names a label twice: {listing(order)}")
+        if len(known) not in CLASSES:
+            number = f"only {kinds[0]!r}" if len(known) == 1 else f"{len(known)} different ones"
+            raise ValueError(
+                f"the labels are {number}; allowed: {CLASSES[0]} to {CLASSES[-1]} classes"
+            )
+        if not order:
+            self._refuse_no_scale(known)
+            known.sort()
+        unknown = [kind for kind, label in zip(kinds, labels, strict=True) if label not in known]
+        if unknown:
+            place = self.place(self.target, unknown[0])
+            raise ValueError(f"label {place} is not in order: {listing(order)}")
+        ranks = np.array([known.index(label) for label in labels])
+        return ranks[codes], order or tuple(map(str, known))
+
+    def _label(self, text: str) -> int | str:
+        """A whole number, without a detour through float, so that 1.0 is 1; or the text."""
+        whole = re.fullmatch(r"([+-]?\d{1,30})(\.0*)?", self.written.number(text) or "")
+        return int(whole[1]) if whole else text
+
+    def _refuse_no_scale(self, labels: list[int | str]) -> None:
+        """Refuse labels that are no whole numbers without a gap, and ask for their order."""
+        odd = [label for label in labels if isinstance(label, str)]
+        numbers = {str(label): self.written.number(str(label)) for label in labels}
+        if odd:
+            problem = f"label {self.place(self.target, odd[0])} is no whole number"
+        elif gaps := [b for a, b in pairwise(sorted(labels)) if b > a + 1]:
+            problem = f"there is a gap below label {gaps[0]}, and losses count steps"
+        else:
+            return
+        if all(numbers.values()):
+            ordered = sorted(numbers, key=lambda label: float(numbers[label]))
+            hint = f"where each is one step above the last, set order to {listing(ordered)}"
+        else:
+            hint = f"set order to the labels, lowest first; found: {listing(sorted(numbers))}"
+        raise ValueError(f"{problem}; {hint}")
 
     def feature(self, name: str) -> tuple[list[str], np.ndarray]:
         """Names and values (N, columns) that a column of the file becomes."""
-        if self.columns[name].dtype != object:
-            return [name], self.columns[name][:, None]
-        codes, kinds = self.kinds(name)
-        as_words = name in self.written.words
-        if not as_words and all(numbers := [self.written.number(kind) for kind in kinds]):
-            values = np.array([float(number) for number in numbers])
-            for kind, value in zip(kinds, values, strict=True):
-                if not abs(value) <= LARGEST:
-                    place = self.place(name, kind)
+        if name in self.numbers:
+            return [name], self.numbers[name][:, None]
+        codes, kinds = self.texts[name]
+        if name not in self.written.words:
+            numbers = [self.written.number(kind) for kind in kinds]
+            if all(numbers):
+                values = np.array(numbers, dtype=np.float64)
+                for row in np.flatnonzero(~(np.abs(values) <= LARGEST)):
+                    place = self.place(name, kinds[row])
                     raise ValueError(f"column {name!r}: {place} is no finite number")
-            return [name], values[codes][:, None]
-        if not as_words and any(map(self.looks_numeric, kinds)):
-            self._refuse_mixture(name, kinds)
+                return [name], values[codes][:, None]
+            if any(map(self.looks_numeric, kinds)):
+                self._refuse_mixture(name, kinds)
         if len(kinds) > MOST_WORDS:
             raise ValueError(
                 f"column {name!r} has {len(kinds)} different words; allowed: up to {MOST_WORDS}, "
@@ -241,35 +273,60 @@ class _Table:
     def _refuse_mixture(self, name: str, kinds: list[str]) -> None:
         """Refuse a column that is neither all numbers nor all words, with what would read it."""
         odd = [kind for kind in kinds if not self.written.number(kind)]
-        dates = [kind for kind in odd if is_date(kind)]
-        nearly = [kind for kind in odd if nearly_number(kind)]
-        words = [kind for kind in odd if kind not in dates and kind not in nearly]
-        ways = self._other_notations(nearly[0]) if nearly and set(odd) == set(nearly) else []
+        ways = self._other_notations(odd[0]) if all(map(nearly_number, odd)) else []
+        problem = f"column {name!r}: {self.place(name, odd[0])} is no number"
         if ways:
-            problem = f"{self.place(name, nearly[0])} is no number as read now"
-        elif dates:
-            problem = f"{self.place(name, dates[0])} is a date or a time"
-            ways = ["write it as a number, such as days since some day", "leave the column out"]
-        elif nearly:
-            problem = f"{self.place(name, nearly[0])} is no number; allowed: 1234.5"
+            problem += " as read now"
         else:
-            problem = f"it holds numbers and words: {self.place(name, words[0])}"
-            ways = ["fill it or leave the row out if it marks a missing value"]
-        if words and nearly:
-            problem += f", and {self.place(name, words[0])} is a word"
+            problem += ", as others are; allowed: 1234.5, and for a date the days since some day"
+            ways = ["leave the row out if it marks a missing value"]
         if len(kinds) <= MOST_WORDS:
             ways.append(f"{self.set_words(name)} if all of the column are words")
-        advice = "; " * bool(ways) + ", or ".join(ways)
-        raise ValueError(f"column {name!r}: {problem}{advice}")
+        raise ValueError(f"{problem}; {', or '.join(ways)}")
 
     def _other_notations(self, example: str) -> list[str]:
-        """Options under which every number of the file can be read."""
-        columns = read_cells(self.path, self.written, self.names, self.header, self.names)
-        numbers = [name for name in self.features if name not in self.written.words]
+        """Options under which every number of the file can be read, the simplest alone."""
+        columns = read_columns(self.path, self.written, self.names, self.header, self.names)
+        numbers = [columns[name] for name in self.features if name not in self.written.words]
+        texts = {text for column in numbers for text in pd.unique(column)}
+        texts = [text for text in texts if nearly_number(text) or plain_number(text)]
+        found = {}  # by decimal sign, since one without a thousands separator comes first
+        for thousands, decimal in product(THOUSANDS, DECIMALS):
+            if decimal != thousands and all(plain_number(t, decimal, thousands) for t in texts):
+                found.setdefault(decimal, thousands)
         ways = []
-        for decimal, thousands in notations(pd.unique(columns[name]) for name in numbers):
-            new = {"decimal": decimal, "thousands": thousands}
-            changed = [key for key in new if new[key] != getattr(self.written, key)]
-            way = " and ".join(f"set {key} to {new[key] or NOTHING}" for key in changed)
-            ways.append(f"{way} (it is then {plain_number(example, decimal, thousands)})")
+        for decimal, thousands in found.items():
+            options = (("decimal", decimal), ("thousands", thousands))
+            new = [f"set {o} to {v or repr('')}" for o, v in options if v != vars(self.written)[o]]
+            value = plain_number(example, decimal, thousands)
+            ways.append(f"{' and '.join(new)} (it is then {value})")
         return ways
+
+
+def _refuse_rare(y: np.ndarray, class_names: Sequence[str]) -> None:
+    """Refuse classes of fewer than `ENOUGH` rows, with an offer to join them to neighbors."""
+    if len(class_names) not in CLASSES:
+        raise ValueError(
+            f"merging rare classes leaves {len(class_names)}: {listing(class_names)}; "
+            f"allowed: at least {CLASSES[0]}, so set merge_rare to a smaller number"
+        )
+    counts = np.bincount(y, minlength=len(class_names))
+    few = [f"{name!r} has {n}" for name, n in zip(class_names, counts, strict=True) if n < ENOUGH]
+    if not few:
+        return
+    _, merged = merge_rare_classes(y, class_names, ENOUGH)
+    joined = [name for name in merged if name not in class_names]
+    offer = (
+        f" or set merge_rare to {ENOUGH}: it joins neighbors to {listing(joined)}, losses then "
+        f"count steps on a scale of {len(merged)} instead of {len(class_names)} classes, "
+        f"and its center is {_center(merged)} instead of {_center(class_names)}"
+    )
+    raise ValueError(
+        f"too few rows of a class for the 60/20/20 split: {', '.join(few[:20])}; each needs "
+        f"{ENOUGH}: add rows, leave the class out" + offer * (len(merged) in CLASSES)
+    )
+
+
+def _center(class_names: Sequence[str]) -> str:
+    low, high = class_names[(len(class_names) - 1) // 2], class_names[len(class_names) // 2]
+    return repr(low) if low == high else f"between {low!r} and {high!r}"

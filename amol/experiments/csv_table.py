@@ -1,19 +1,13 @@
-"""Columns of a CSV file: how it is opened, split into cells, and where each row stands.
+"""Text of a CSV file: how it is written, its columns, and numbers as people write them."""
 
-pandas reads the cells. Python's own `csv` reads the header and, where something is wrong or lines
-and rows don't run in step, the whole file again to find the line.
-"""
-
-import codecs
 import csv
 import gzip
-import io
 import json
+import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,12 +15,19 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments.dataset import LARGEST
-from amol.experiments.text_numbers import DECIMALS, THOUSANDS, plain_number
 
 SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "space": r"\s+"}
+DECIMALS = (".", ",")
+THOUSANDS = ("", ",", ".", "'", "space")
+MINUS = "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
+SPACES = "\u00a0\u2007\u2009\u202f"  # no-break, figure, thin, narrow no-break
+PLAIN = str.maketrans(dict.fromkeys(MINUS, "-") | dict.fromkeys(SPACES, " ") | {"’": "'"})
+UNIT = "[%€$£¥°]"
+NEARLY_NUMBER = re.compile(rf"{UNIT}? ?[+-]? ?[.,]?\d[\d.,' ]*{UNIT}?")
+DATE = re.compile(r"\d+([-/.])\d+\1\d.*|\d+:\d\d.*")  # or a time of day
 
 
-@dataclass(frozen=True)
+@dataclass
 class Format:
     """How a file is written, and which of its columns hold words.
 
@@ -37,7 +38,7 @@ class Format:
     decimal : {".", ","}
     thousands : {"", ",", ".", "'", "space"}
         What stands between groups of three digits.
-    words : sequence of str
+    words : str or sequence of str
         Columns whose cells are words even where they look like numbers or like "NA".
     header : bool, optional
         Whether the first row holds the names of the columns. Without it they are called 1, 2, …
@@ -54,36 +55,48 @@ class Format:
     merge_rare: int = 0
 
     def __post_init__(self):
-        alias = {"\t": "tab", "\\t": "tab", " ": "space"}
-        words = [self.words] if isinstance(self.words, str) else self.words
-        try:
-            words = tuple(str(name) for name in words)
-        except TypeError:
-            raise ValueError(f"words is {words!r}; allowed: names of columns") from None
-        checked = {
-            "sep": alias.get(self.sep, self.sep),
-            "thousands": alias.get(self.thousands, self.thousands),
-            "words": words,
-        }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-        thousands = [mark for mark in THOUSANDS if mark != self.decimal]
-        for name, allowed in {
+        choices = {
             "sep": tuple(SEPARATORS),
             "decimal": DECIMALS,
-            "thousands": thousands,
+            "thousands": tuple(mark for mark in THOUSANDS if mark != self.decimal),
             "header": (True, False, None),
-        }.items():
-            value = getattr(self, name)
-            if value not in allowed or isinstance(value, int) != (value in (True, False)):
-                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(repr, allowed))}")
-        rare = self.merge_rare
-        if isinstance(rare, bool) or not isinstance(rare, int | np.integer) or rare < 0:
-            raise ValueError(f"merge_rare is {rare!r}; allowed: a number of rows, or 0")
+        }
+        for name, allowed in choices.items():
+            value, shown = getattr(self, name), [repr(choice) for choice in allowed]
+            if repr(value) not in shown:  # as text, since 1 equals True
+                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(shown)}")
+        if type(self.merge_rare) is not int or self.merge_rare < 0:
+            raise ValueError(f"merge_rare is {self.merge_rare!r}; allowed: a number of rows, or 0")
+        words = [self.words] if isinstance(self.words, str) else self.words
+        if not isinstance(words, list | tuple):
+            raise ValueError(f"words is {words!r}; allowed: names of columns")
+        self.words = tuple(map(str, words))
 
     def number(self, text: str) -> str | None:
         """A cell as Python writes numbers, or None."""
         return plain_number(text, self.decimal, self.thousands)
+
+
+def plain_number(text: str, decimal: str = ".", thousands: str = "") -> str | None:
+    """A number as `float` reads it, or None for a word; parameters as in `Format`.
+
+    Examples
+    --------
+    >>> plain_number("−1.234,5", ",", ".")
+    '-1234.5'
+    >>> plain_number("12,34", ".", ",")
+    """
+    mark = thousands.replace("space", " ")
+    whole = rf"(?:\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+|\d+)"
+    point = re.escape(decimal)
+    number = rf"(?:{whole}(?:{point}\d*)?|{point}\d+)(?:e[+-]?\d+)?|inf(?:inity)?"
+    found = re.fullmatch(rf"([+-]?) ?({number})", text.translate(PLAIN).strip(), re.IGNORECASE)
+    return found and found[1] + found[2].replace(mark, "").replace(decimal, ".")
+
+
+def nearly_number(text: str) -> bool:
+    """Whether a cell is a number in some notation, with or without a unit's sign."""
+    return bool(NEARLY_NUMBER.fullmatch(text.translate(PLAIN).strip()))
 
 
 def listing(labels: Sequence[str]) -> str:
@@ -92,189 +105,69 @@ def listing(labels: Sequence[str]) -> str:
     return ",".join(labels) if plain else json.dumps(list(labels), ensure_ascii=False)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
-    """The file's bytes, unpacked if they begin as those of gzip or zip do."""
-    with path.open("rb") as file:
-        mark = file.read(4)
+def _pandas(path: Path, sep: str, **options) -> pd.DataFrame:
+    """`pandas.read_csv`, with its errors in the words of a user's file."""
     try:
-        if mark.startswith(b"\x1f\x8b"):
-            with gzip.open(path) as file:
-                yield file
-        elif mark == b"PK\3\4":
-            with zipfile.ZipFile(path) as archive:
-                names = [name for name in archive.namelist() if not name.endswith("/")]
-                if len(names) != 1:
-                    raise ValueError(f"the archive holds {len(names)} files; allowed: one")
-                with archive.open(names[0]) as file:
-                    yield file
-        else:
-            with path.open("rb") as file:
-                yield file
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # a longer row would lose cells
+            return pd.read_csv(
+                path,
+                sep=SEPARATORS[sep],
+                encoding="utf-8-sig",
+                na_filter=False,
+                index_col=False,
+                skipinitialspace=True,
+                **options,
+            )
+    except pd.errors.EmptyDataError:
+        raise ValueError("the file is empty; wanted: a header and rows") from None
+    except UnicodeDecodeError:
+        line = _undecoded_line(path)
+        raise ValueError(f"line {line} holds a byte that isn't UTF-8; save it as UTF-8") from None
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
+        raise ValueError(f"the file can't be read as a table: {reason}") from None
     except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, RuntimeError) as error:
         raise ValueError(f"the file can't be unpacked: {error}") from None
 
 
-@contextmanager
-def _text(path: Path) -> Iterator[io.TextIOWrapper]:
-    with _opened(path) as file:
-        yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-
-
-def count_lines(path: Path) -> int:
-    """Number of lines that end in a line feed or at the file's end.
-
-    Raises
-    ------
-    ValueError
-        If the file is empty, no UTF-8, or holds a zero byte, at which other readers stop.
-    """
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
-    lines, last, blank = 0, b"\n", True
-    with _opened(path) as file:
-        while chunk := file.read(1 << 20):
-            try:
-                text = decoder.decode(chunk)
-            except UnicodeDecodeError as error:
-                line = lines + error.object.count(b"\n", 0, error.start) + 1
-                byte = error.object[error.start]
-                raise ValueError(
-                    f"byte 0x{byte:02x} in line {line} is not UTF-8; save the file as UTF-8"
-                ) from None
-            if "\0" in text:
-                line = lines + text[: text.index("\0")].count("\n") + 1
-                raise ValueError(f"line {line} holds a zero byte, so this is no text file")
-            blank = blank and not text.strip()
-            lines, last = lines + chunk.count(b"\n"), chunk
-    if blank:
-        raise ValueError("the file is empty; wanted: a header and rows, separated by commas")
-    return lines + (not last.endswith(b"\n"))
-
-
-def _records(
-    file: io.TextIOBase, sep: str, strict: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """Line (counted from 1) and stripped cells of each row that isn't blank."""
-    # The format "space" lets any blanks separate; csv knows a single one.
-    lines = (" ".join(line.split()) + "\n" for line in file) if sep == "space" else file
-    mark = " " if sep == "space" else SEPARATORS[sep]
-    reader = csv.reader(lines, delimiter=mark, strict=strict, skipinitialspace=True)
-    before = 0
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if len(cells) > 1 or any(cells):
-                yield before + 1, cells
-            before = reader.line_num
-    except csv.Error as error:
-        raise ValueError(f"line {before + 1}: {error}") from None
+def _undecoded_line(path: Path) -> int:
+    """The first line with a byte that isn't UTF-8."""
+    lines = pd.read_csv(
+        path, sep="\0", quoting=csv.QUOTE_NONE, header=None, dtype=str,
+        skip_blank_lines=False, encoding_errors="replace",
+    )[0]  # fmt: skip
+    return lines.str.contains("\ufffd", na=False).idxmax() + 1
 
 
 def first_row(path: Path, sep: str) -> list[str]:
     """Cells of the first row."""
-    with _text(path) as file:
-        return next(_records(file, sep))[1]
+    row = _pandas(path, sep, header=None, nrows=1, dtype=str)
+    return [cell.strip() for cell in row.iloc[0]]
 
 
-def _refuse_ragged(path: Path, sep: str, width: int) -> None:
-    with _text(path) as file:
-        for line, cells in _records(file, sep, strict=True):
-            if len(cells) != width:
-                raise ValueError(f"line {line} has {len(cells)} cells; the first row has {width}")
-
-
-def row_lines(path: Path, sep: str, header: bool, rows: int, lines: int) -> Sequence[int]:
-    """Line in the file of each of ``rows`` rows; costs nothing unless cells hold line breaks."""
-    first = 1 + header
-    if lines == rows + header:
-        return range(first, first + rows)
-    with _text(path) as file:
-        found = [line for line, _ in _records(file, sep)][header:]
-    # A row that only one of the two readers takes for blank: lines are then near the right ones.
-    return np.array(found) if len(found) == rows else range(first, first + rows)
-
-
-def read_cells(
-    path: Path, written: Format, names: Sequence[str], header: bool, texts: Collection[str]
+def read_columns(
+    path: Path, written: Format, names: Sequence[str], header: bool, texts: Iterable[str]
 ) -> dict[str, np.ndarray]:
-    """Columns by name: float64 where every cell is a finite number, else texts as written.
+    """Columns by name, each (N,): float64 where all cells are finite numbers, else texts.
 
-    Parameters
-    ----------
-    path : Path
-    written : Format
-    names : sequence of str
-        One for each column.
-    header : bool
-        Whether the first row isn't data.
-    texts : collection of str
-        Columns to leave as they are written.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (N,), float64 or object
-
-    Raises
-    ------
-    ValueError
-        If rows have unequal numbers of cells; names the line.
+    The columns ``texts`` are left as they are written; with a ``header`` the first row is no data.
     """
-
-    def read(**options):
-        with _text(path) as file:
-            if header:
-                next(_records(file, written.sep))
-            return _pandas(file, written, len(names), **options)
-
-    try:
-        table = read(dtype={i: object for i, name in enumerate(names) if name in texts})
-    except (pd.errors.ParserError, pd.errors.ParserWarning):
-        _refuse_ragged(path, written.sep, len(names))
-        raise ValueError("the file can't be read as a table") from None
-    columns = {name: _finite(table.pop(i)) for i, name in enumerate(names) if name not in texts}
-    columns |= {names[i]: table[i].to_numpy() for i in table}
-    again = [i for i, name in enumerate(names) if columns[name] is None]
-    if again:
-        table = read(usecols=again, dtype=object)
-        columns |= {names[i]: table[i].to_numpy() for i in again}
-    if any((columns[name] == "").any() for name in names if columns[name].dtype == object):
-        _refuse_ragged(path, written.sep, len(names))  # pandas fills a short row with empty cells
-    return {name: columns[name] for name in names}
+    options = {"decimal": written.decimal, "header": 0 if header else None}
+    options["names"] = range(len(names))
+    kept = {names.index(name): object for name in texts}
+    table = _pandas(path, written.sep, dtype=kept, **options)
+    mixed = [i for i in table if i not in kept and not _all_finite(table[i])]
+    if mixed:  # once more as written, since pandas may have taken some of their cells for numbers
+        table[mixed] = _pandas(path, written.sep, dtype=object, usecols=mixed, **options)
+    columns = {name: table.pop(i).to_numpy() for i, name in enumerate(names)}
+    return {
+        name: column if column.dtype == object else column.astype(np.float64, copy=False)
+        for name, column in columns.items()
+    }
 
 
-def _pandas(file: io.TextIOBase, written: Format, width: int, **options) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.DtypeWarning)
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # a longer row would lose cells
-        return pd.read_csv(
-            file,
-            sep=SEPARATORS[written.sep],
-            decimal=written.decimal,
-            header=None,
-            names=range(width),
-            index_col=False,
-            na_filter=False,
-            skipinitialspace=True,
-            **options,
-        )
-
-
-def _finite(column: pd.Series) -> np.ndarray | None:
-    """The column as float64, or None if pandas found something else in it."""
-    if column.dtype.kind not in "iuf":
-        return None
-    values = column.to_numpy(dtype=np.float64)
-    return values if len(values) == 0 or np.abs(values).max() <= LARGEST else None
-
-
-def when_read(path: Path, allowed: Callable[[list[str]], bool], sep: str) -> list[str]:
-    """Other separators that split the first row into cells of which ``allowed`` holds."""
-    found = {}
-    for other in SEPARATORS:
-        try:
-            cells = first_row(path, other)
-        except ValueError:
-            continue
-        if other != sep and len(cells) > 1 and allowed(cells):
-            found[other] = len(cells)
-    return sorted(found, key=found.get, reverse=True)
+def _all_finite(column: pd.Series) -> bool:
+    values = column.to_numpy()
+    return values.dtype.kind in "iuf" and bool((np.abs(values) <= LARGEST).all())

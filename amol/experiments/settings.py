@@ -1,12 +1,12 @@
 """Settings of a study, checked on construction and before any work."""
 
-import difflib
 import inspect
 import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
+from amol.errors import did_you_mean
 from amol.experiments.csv_table import Format
 from amol.experiments.dataset import FRACTIONS, SPLIT_ORDERS, Dataset
 from amol.experiments.datasets import (
@@ -219,9 +219,7 @@ def _names(what: str, value, allowed: tuple[str, ...], unlisted=()) -> tuple[str
     names = _listed(what, value, allowed)
     for name in names:
         if name not in allowed and name not in unlisted:
-            lower = {known.lower(): known for known in (*unlisted, *allowed)}
-            near = [lower[n] for n in difflib.get_close_matches(str(name).lower(), lower)]
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            hint = did_you_mean(name, (*unlisted, *allowed))
             listed = ", ".join(allowed) or "none"
             files = ", or the path of a table" if what == "datasets" else ""
             raise ValueError(f"{what} holds {name!r}; {hint}allowed: {listed}{files}")

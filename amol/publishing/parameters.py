@@ -8,12 +8,13 @@ A parameter is known by its ``type`` (text of an annotation, such as ``list[str]
 ``default`` and its ``help``.
 """
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+
+from amol.errors import did_you_mean
 
 BUILT_IN = {"bool", "int", "float", "str", "list", "dict"}
 
@@ -66,20 +67,17 @@ def _read_mapping(text: str, parameters: Mapping[str, Mapping]) -> Iterable[tupl
         raise ValueError(f"{text!r} is no YAML: {getattr(error, 'problem', error)}") from None
     if not isinstance(typed or {}, dict):
         raise ValueError(f"{text!r} is no mapping; write {{name: value}}")
-    for value, (name, as_written) in (
-        zip(typed.values(), written.items(), strict=True) if typed else ()
-    ):
+    for name, as_written in written.items() if typed else ():
         known = _named(name, parameters)
         if isinstance(as_written, str) and isinstance(known["default"], list | tuple):
             yield name, read_value(as_written, known)
         else:
-            yield name, as_written if _wants_text(known) else value
+            yield name, as_written if _wants_text(known) else typed[name]
 
 
 def _named(name: str, parameters: Mapping[str, Mapping]) -> Mapping:
     if name not in parameters:
-        near = difflib.get_close_matches(name, parameters)
-        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        hint = did_you_mean(name, parameters)
         raise ValueError(f"no parameter {name!r}; {hint}allowed: {', '.join(parameters) or 'none'}")
     return parameters[name]
 
