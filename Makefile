@@ -15,6 +15,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 BIN := .venv/bin/python
 INSTALLED := .venv/installed
+LAB := .venv/lab
 TESTS := OMP_NUM_THREADS=1 $(BIN) -m pytest --numprocesses 2 --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -41,12 +42,12 @@ test-arm: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN) -m amol bench
 
-lab: $(INSTALLED)
+lab: $(LAB)
 	$(BIN) -m jupyterlab notebooks
 
 strip: $(INSTALLED)
-	$(BIN) -m nbconvert --clear-output --inplace notebooks/*.ipynb
 	$(BIN) -m jupytext --sync notebooks/*.ipynb
+	$(BIN) .ci/strip.py notebooks/*.ipynb
 
 lint: $(INSTALLED)
 	@! grep -l '"output_type"' notebooks/*.ipynb || { echo "outputs in these: make strip" >&2; exit 1; }
@@ -64,11 +65,21 @@ $(INSTALLED): requirements.lock pyproject.toml
 	$(BIN) -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(LAB): requirements-lab.lock $(INSTALLED)
+	$(BIN) -m pip install --quiet --requirement requirements-lab.lock
+	@touch $@
+
+# a package of requirements-lab.lock stays there, every other goes into requirements.lock
 lock:
+	@rm -f .venv/*.lock
+	@$(BIN) -m pip freeze --all --exclude-editable --exclude pip --exclude amol \
+		| sed -E 's/\+cpu$$//' | LC_ALL=C sort -f | awk -F== \
+		'NR == FNR { lab[$$1]; next } { print > (".venv/" ($$1 in lab ? "lab" : "book") ".lock") }' \
+		requirements-lab.lock -
 	@{ echo "# Every package at the version that this book is tested with; made by 'make lock'."; \
-	$(BIN) -m pip freeze --all --exclude-editable --exclude pip --exclude amol \
-		| sed -E 's/\+cpu$$//' | LC_ALL=C sort -f; } > requirements.lock.new
-	@mv requirements.lock.new requirements.lock
+		cat .venv/book.lock; } > .venv/whole && mv .venv/whole requirements.lock
+	@test ! -e .venv/lab.lock || { { head -1 requirements-lab.lock; cat .venv/lab.lock; } \
+		> .venv/whole && mv .venv/whole requirements-lab.lock; }
 
 clean:
 	rm -rf build _build

@@ -176,8 +176,9 @@ def test_lock_pins_what_the_package_asks_for():
 
 def test_conda_environment_uses_the_lock():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    python, _, nested = environment["dependencies"]
+    python, pytorch, _, nested = environment["dependencies"]
     assert python == "python=3.11"
+    assert pytorch == f"pytorch-cpu={locked()['torch']}"  # without it pip brings CUDA's build
     assert nested["pip"] == ["--requirement requirements.lock", "--editable ."]
 
 

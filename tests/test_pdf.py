@@ -57,7 +57,13 @@ def test_prints_the_whole_book(tmp_path):
     for leftover in ("Show code", "Download:"):
         assert flat(leftover) not in whole
 
-    chapters = re.findall(r"^(\D.*) (\d+)$", texts[1], re.MULTILINE)
-    assert len(chapters) == len(pages)
-    for title, number in chapters:
-        assert flat(title) in flat(texts[int(number) - 1])[: len(flat(title)) + 9]
+    listed = re.findall(r"^(\D.*) (\d+)$", texts[1], re.MULTILINE)
+    assert len(listed) == len(pages)
+    for title, number in listed:
+        assert flat(title) in flat(texts[int(number) - 1])
+    openers = {pages[0], *(SITE / f"{chapters[0]}.html" for _, chapters in pdf._parts())}
+    for page, (title, number) in zip(pages, listed, strict=True):
+        if page in openers:  # a part starts on top of a sheet
+            assert flat(title) in flat(texts[int(number) - 1])[: len(flat(title)) + 9]
+    for part in ("Kandel", "arXiv:2609.10752", "commit"):
+        assert part in texts[0]

@@ -5,6 +5,7 @@ import posixpath
 import re
 import shutil
 import tempfile
+from datetime import date
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
@@ -98,30 +99,45 @@ def join(site: Path) -> str:
     head += [str(tag) for tag in formula.head.find_all("script", string=re.compile("MathJax"))]
     head += [str(tag) for tag in formula.head.select("script[src*=mathjax]")]
     articles = {page: _article(html, page, set(pages)) for page, html in read.items()}
+    book = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["title"]
     contents = []
     for part, chapters in _parts():
+        articles[chapters[0]]["class"] += ["opens-part"]
         contents += [f'<p class="part">{part}</p>'] if part else []
         for page in chapters:
             title = articles[page].h1.decode_contents()
             contents.append(f'<a href="#{_anchor(page)}"><span>{title}</span><b></b></a>')
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    address, _ = repository(ROOT)
-    made = f"Made from {f'<a href={address!r}>{address}</a>, ' if address else ''}commit "
     return "\n".join(
         [
             f'<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">'
-            f"<title>{config['title']}</title>",
+            f"<title>{book}</title>",
             *head,
             f"<style>{(ROOT / 'book' / 'print.css').read_text(encoding='utf-8')}</style></head>",
-            f'<body><header class="title"><p>{config["title"]}</p>',
-            f"<small>{made}{commit(ROOT)}. The code and the downloads are in the book's web pages."
-            "</small></header>",
+            "<body>",
+            _title_page(book),
             '<nav class="pages"><h1>Contents</h1>',
             *contents,
             "</nav><main>",
             *map(str, articles.values()),
             "</main></body></html>",
         ]
+    )
+
+
+def _title_page(title: str) -> str:
+    """The book's title, the paper that it is about, and from what and when it was made."""
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    paper = yaml.safe_load(citation)["preferred-citation"]
+    authors = ", ".join(f"{who['given-names']} {who['family-names']}" for who in paper["authors"])
+    number = paper["identifiers"][0]["value"]
+    address, _ = repository(ROOT)
+    place = f"<a href={address!r}>{address}</a>, " if address else ""
+    return (
+        f'<header class="title"><p>{title}</p>'
+        f"<div>An executable companion of<br>{authors}, <cite>{paper['title']}</cite>, "
+        f'{paper["year"]}, <a href="{paper["url"]}">{number}</a></div>'
+        f"<div>{date.today().isoformat()}<br>Made from {place}commit {commit(ROOT)}<br>"
+        "The code and the downloads are in the book's web pages.</div></header>"
     )
 
 
