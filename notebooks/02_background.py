@@ -108,11 +108,10 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 # \qquad q_i \propto e^{-a d_i} .
 # $$ (eq-slace)
 #
-# Its authors prove two properties. *Monotonicity*: a distribution that lies nearer to the truth has
-# a smaller loss. *Balance sensitivity*: distances count by how many samples of the training part
-# lie in between, so that they depend on the class frequencies $n_j$. The paper's argument is that
-# this is a different axis: frequencies describe the labels, hedging is a matter of where the
-# predictions go, and no weight by $n_j$ knows the center.
+# Its authors prove *monotonicity* (a distribution nearer to the truth has a smaller loss) and
+# *balance sensitivity* (the loss takes account of the class frequencies $n_j$ of the training
+# part). The paper's argument is that this is a different axis: frequencies describe the labels,
+# while hedging is a matter of where the predictions go.
 #
 # **CORAL** {cite:p}`cao2020` and **CORN** {cite:p}`shi2023` turn the task into $K-1$ questions "is
 # $y$ above $k$?" with one logit $z_k$ each, and add up the binary cross-entropies:
@@ -252,7 +251,8 @@ for method in settings.methods:
     beside[1] += lump
     near = float(loss(logits_of(loss, beside)[None], torch.tensor([y])))
     there = values.set_index("name")["center"][method]
-    print(f"{method:14} next {near:6.2f}  center {there:6.2f}  {'<' if there < near - 1e-9 else ''}")
+    smaller = "smaller in the center" if there < near - 1e-9 else ""
+    print(f"{method:14} next {near:6.2f}  center {there:6.2f}  {smaller}")
 
 # %% [markdown]
 # **2. A stronger weight.** `amol run 02_background -p alpha 3` makes the table for $\alpha = 3$.

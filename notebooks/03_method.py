@@ -293,8 +293,8 @@ say(
 #
 # ## Exercises
 #
-# **1. By hand.** Five classes, $\alpha = 2$, true class 0. What is $m(1, 0)$, and what is the weight
-# of the center?
+# **1. By hand.** Five classes, $\alpha = 2$, true class 0. What is $m(1, 0)$, and what is the
+# weight of the center?
 
 # %% tags=["hide-cell"]
 c = (5 - 1) / 2
