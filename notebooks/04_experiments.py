@@ -111,7 +111,7 @@ say(
 # ### Where the labels lie
 #
 # The paper expects the most hedging where the labels crowd in the middle. {numref}`fig-labels`
-# shows where they do. {glue:md}`no_crowd`
+# shows where they do. {glue:md}`no_crowd:myst`
 
 # %% tags=["remove-output"]
 labels = pd.concat(
