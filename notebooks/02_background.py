@@ -215,6 +215,8 @@ say("center_less", (~equal & ~above).any(),
     f"Smaller at the center: {names_where(~equal & ~above)}.")  # fmt: skip
 say("center_more", not above.any(), "No loss here is larger at the center.",
     f"Larger at the center: {names_where(above)}.")  # fmt: skip
+
+# %% tags=["remove-cell"]
 known = [name for name in ("KL", "AMOL", "AMOL-asym") if name in ratio]
 chain = ratio[known].to_numpy()
 say(
