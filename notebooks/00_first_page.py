@@ -143,9 +143,9 @@ say(
 end = means["extreme_recall"].unstack("method")
 say(
     "answer_ends", bool(lost) and bool(won),
-    f"Of the first and last class it finds more on {', '.join(won)} and fewer on "
-    f"{', '.join(lost)}: "
-    + ", ".join(f"{end['AMOL'][d]:.2f} against {end['CE'][d]:.2f}" for d in lost) + ".",
+    f"Of the samples in the first and the last class it finds more on {', '.join(won)} and fewer "
+    f"on {', '.join(lost)} (share found: "
+    + "; ".join(f"{d} {end['AMOL'][d]:.2f}, cross-entropy {end['CE'][d]:.2f}" for d in lost) + ").",
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
