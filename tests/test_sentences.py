@@ -1,6 +1,7 @@
 """Sentences of a page: what holds stands there, and what doesn't is replaced and listed."""
 
 import nbformat
+import pytest
 from conftest import ROOT
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -40,3 +41,10 @@ def test_other_data_change_the_sentences_or_take_them_away(tmp_path):
 
 def test_a_folder_without_pages_has_no_sentences(tmp_path):
     assert sentences(tmp_path).empty
+
+
+@pytest.mark.book
+def test_every_sentence_of_the_built_book_holds():
+    said = sentences(ROOT / "build" / "executed" / "notebooks")
+    assert len(said) > 10
+    assert said["holds"].all(), said[~said["holds"]].to_string()
