@@ -57,9 +57,10 @@ figures.save("first-page", first_page.stacked_shares(ends), ends)
 #
 # An aim is a metric. Each loss is compared with cross-entropy split by split, with the corrected
 # 95 % interval of {eq}`eq-corrected`, and a difference is *shown* where that interval leaves zero
-# out. The advice follows one rule: the loss that is shown to be better than cross-entropy on the
-# most data sets and shown to be worse on none; at a tie the one with the better mean rank; and
-# cross-entropy where there is no such loss. {numref}`tab-aims` has all candidates.
+# out. The advice follows one rule: among the losses that are shown to be better than cross-entropy
+# on some data set and worse on none, the one with the best mean rank over the data sets; and
+# cross-entropy where there is no such loss. `CE-masked`, which gives up a class, is a candidate
+# only where the aim is never to answer "center". {numref}`tab-aims` has all comparisons.
 
 # %%
 AIMS = {"QWK": "qwk", "AMAE": "amae", "MAE": "mae", "accuracy": "accuracy",
@@ -86,7 +87,8 @@ def shown_on(method, metric, verdict):
 # %% tags=["remove-output"]
 advice, cells = {}, {}
 for metric in AIMS:
-    advice[metric] = first_page.advised(found[found["metric"] == metric])
+    candidates = found["method"].ne("CE-masked") | (metric == "CHR_ext")
+    advice[metric] = first_page.advised(found[found["metric"].eq(metric) & candidates])
     against = {name: first_page.in_words(contrast(name, metric)) for name in names}
     heading = tables.HEADINGS.get(metric, metric)
     cells[heading] = {"Advice": f"**{advice[metric]}**"} | against
@@ -113,13 +115,13 @@ less, more = shown_on("AMOL", "CHR_ext", "better"), shown_on("AMOL", "CHR_ext", 
 qwk = contrast("AMOL", "QWK")
 lost, won = (shown_on("AMOL", "extreme_recall", v) for v in ("worse", "better"))
 middle = shown_on("AMOL", "center_recall", "worse")
-in_all = (qwk["verdict"] == "better").all()
+in_all = (qwk["difference"] > 0).all() and "worse" not in set(qwk["verdict"])
 say(
     "answer",
     bool(less) and not more and in_all and bool(lost) and bool(middle),
     "In part: it calls fewer of the samples at the ends of the scale “center” than "
-    f"cross-entropy does, and agrees better with the labels on all {count} data sets, but it "
-    f"finds fewer of the outermost samples on {', '.join(lost)} and fewer of the middle ones on "
+    f"cross-entropy does, and its agreement with the labels is higher on all {count} data sets, "
+    f"but it finds fewer of the outermost samples on {', '.join(lost)} and fewer of the middle ones on "
     f"{', '.join(middle)}.",
     "The evidence is mixed; the table below has it, aim by aim.",
 )
@@ -129,15 +131,14 @@ low, high = qwk["difference"].min(), qwk["difference"].max()
 say(
     "answer_qwk", in_all,
     f"Over {recorded['split_seed'].nunique()} random splits, AMOL's QWK is {low:.3f} to "
-    f"{high:.3f} higher than that of cross-entropy.",
+    f"{high:.3f} higher than that of cross-entropy (shown on "
+    f"{len(shown_on('AMOL', 'QWK', 'better'))} of {count} data sets).",
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
 share = contrast("KL", "QWK")["difference"] / qwk["difference"]
 say(
-    "answer_kl", (share > 0.5).all(),
-    f"More than half of that gain on each data set, {share.min():.0%} to {share.max():.0%}, comes "
-    "without AMOL's weight (KL).",
+    "answer_kl", (share > 0).all(),
     f"Without AMOL's weight (KL), {share.min():.0%} to {share.max():.0%} of that gain remain.",
 )  # fmt: skip
 end = means["extreme_recall"].unstack("method")
@@ -164,10 +165,11 @@ say(
 # %% tags=["remove-cell"]
 mae = means["MAE"].unstack("method")
 above = list(mae.index[mae["AMOL"] > mae["CE"]])
+below = list(mae.index[mae["KL"] < mae["AMOL"] - 5e-4])
 say(
-    "cost_amol", len(above) > count / 2 and (mae["AMOL"] > mae["KL"]).all(),
-    f"AMOL's mean absolute error is above that of cross-entropy on {', '.join(above)}, and above "
-    "KL's on every data set.",
+    "cost_amol", len(above) > count / 2 and len(below) > count / 2,
+    f"AMOL's mean absolute error is above that of cross-entropy on {', '.join(above)}; KL's is "
+    f"below AMOL's on {', '.join(below)}.",
     f"AMOL's mean absolute error is above that of cross-entropy on {', '.join(above) or 'none'}.",
 )  # fmt: skip
 say(

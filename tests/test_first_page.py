@@ -56,11 +56,11 @@ def rows(**verdicts: str) -> pd.DataFrame:
         ({"A": "bbw", "B": "nnn"}, "CE"),
     ],
 )
-def test_advice_is_what_is_shown_on_most_data_sets_and_worse_on_none(verdicts, advice):
+def test_advice_is_shown_to_be_better_somewhere_and_worse_nowhere(verdicts, advice):
     assert advised(rows(**verdicts)) == advice
 
 
-def test_a_tie_goes_to_the_better_mean_rank():
+def test_among_several_the_best_mean_rank_decides():
     found = rows(A="bnn", B="bnn")
     found.loc[found["method"] == "B", "difference"] -= 0.01
     assert advised(found) == "B"

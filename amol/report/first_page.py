@@ -97,10 +97,9 @@ def contrasts(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 
 def advised(found: pd.DataFrame) -> str:
-    """The loss for one metric: shown to be better on most data sets and worse on none.
+    """The loss for one metric: shown to be better somewhere, worse nowhere, best mean rank.
 
-    Where several are on as many, the one with the best mean rank among them; where none is,
-    cross-entropy.
+    Cross-entropy where no loss is shown to be better on any data set and worse on none.
 
     Parameters
     ----------
@@ -111,13 +110,12 @@ def advised(found: pd.DataFrame) -> str:
     gain = (sign * found["difference"]).groupby(found["dataset"])
     methods = found.assign(rank=gain.rank(ascending=False)).groupby("method", sort=False)
     table = methods.agg(
-        better=("verdict", lambda v: (v == "better").sum()),
-        worse=("verdict", lambda v: (v == "worse").sum()),
+        better=("verdict", lambda v: (v == "better").any()),
+        worse=("verdict", lambda v: (v == "worse").any()),
         rank=("rank", "mean"),
     )
-    table = table[(table["worse"] == 0) & (table["better"] > 0)]
-    table = table.sort_values(["better", "rank"], ascending=[False, True], kind="stable")
-    return table.index[0] if len(table) else BASELINE
+    table = table[table["better"] & ~table["worse"]]
+    return table["rank"].idxmin() if len(table) else BASELINE
 
 
 def in_words(found: pd.DataFrame) -> str:
