@@ -121,8 +121,8 @@ say(
     bool(less) and not more and in_all and bool(lost) and bool(middle),
     "In part: it calls fewer of the samples at the ends of the scale “center” than "
     f"cross-entropy does, and its agreement with the labels is higher on all {count} data sets, "
-    f"but it finds fewer of the outermost samples on {', '.join(lost)} and fewer of the middle ones on "
-    f"{', '.join(middle)}.",
+    f"but it finds fewer of the outermost samples on {', '.join(lost)} and fewer of the middle "
+    f"ones on {', '.join(middle)}.",
     "The evidence is mixed; the table below has it, aim by aim.",
 )
 

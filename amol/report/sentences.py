@@ -24,9 +24,9 @@ class _Sentence:
 def say(name: str, holds: bool, text: str, otherwise: str = "") -> None:
     """Keep a sentence for the page's text if it holds for the data, else another or none.
 
-    The page places it as ``{glue:md}`name` `` (with roles: ``{glue:md}`name:myst` ``), or
-    ``{glue:text}`` where it has no markup; another page as ``{glue:text}`path::name:s` ``. Nothing fails where it doesn't hold, but `sentences`
-    lists it.
+    The page places it as ``{glue:md}`name` ``, with roles as ``{glue:md}`name:myst` ``; another
+    page places text without markup as ``{glue:text}`path::name:s` ``. Nothing fails where it
+    doesn't hold, but `sentences` lists it.
 
     Parameters
     ----------
