@@ -10,14 +10,14 @@
 
 # %% [markdown]
 # (sec-background)=
-# # Background: what each loss charges
+# # Background: what each loss penalizes
 #
-# A loss is a price list. The network spreads its probability over the classes, the loss looks at
-# the true label and names a price, and training lowers the bill. Whether a network hedges depends
-# on what it costs to put mass in the middle when the truth is at the end. This page writes down
-# the losses that the paper discusses and reads off that price.
+# The network spreads its probability over the classes, the loss compares them with the true label,
+# and training makes the loss small. Whether a network hedges depends on how large the loss is when
+# probability lies in the middle and the truth at an end. This page writes down the losses that the
+# paper discusses and computes that.
 #
-# Throughout, $K$ classes $0, \dots, K-1$ stand in order, $y$ is the true one, the network gives
+# Throughout, $K$ classes $0, \dots, K-1$ stand in order, $y$ is the true one, the network returns
 # logits $z_k$ and probabilities $\hat y_k$ (their softmax), and $d_k = |k - y|$ is the distance
 # of class $k$ from the truth.
 
@@ -37,7 +37,7 @@ methods: list = [
     "AMOL-exp",
     "AMOL-OLL",
     "AMOL-CE",
-]  # losses to price
+]  # losses to compare
 alpha: float = 1.0  # strength of the weight in AMOL, at least 0
 sigma: float = 1.0  # width of the Gaussian target in classes, above 0
 
@@ -47,7 +47,7 @@ import torch
 
 from amol.experiments import StudySettings
 from amol.losses import LOSSES, center_class
-from amol.report import figures, footer, show, show_numbers, tables
+from amol.report import figures, footer, say, show
 
 settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 
@@ -60,7 +60,7 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 # \mathcal L_{\text{CE}}(y, \hat y) = -\log \hat y_y .
 # $$ (eq-ce)
 #
-# Where the rest of the mass lies is none of its business. Center or far end, the price is the same.
+# It ignores where the remaining probability goes: center or far end, the loss is the same.
 #
 # **Focal loss** {cite:p}`lin2017` scales it down for samples that are already easy:
 #
@@ -68,10 +68,10 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 # \mathcal L_{\text{Focal}}(y, \hat y) = -(1 - \hat y_y)^{\gamma} \log \hat y_y .
 # $$ (eq-focal)
 #
-# It too sees the right class only. The paper names it as a loss that, like AMOL, gives up being a
-# proper scoring rule {cite:p}`gneiting2007` to cure one particular fault.
+# It too sees the right class only. The paper names it as a loss that, like AMOL, is not a strictly
+# proper scoring rule {cite:p}`gneiting2007`, in order to correct one particular failure.
 #
-# **OLL**, the ordinal log loss {cite:p}`castagnos2022`, charges every wrong class by its distance:
+# **OLL**, the ordinal log loss {cite:p}`castagnos2022`, penalizes wrong classes by distance:
 #
 # $$
 # \mathcal L_{\text{OLL}}(y, \hat y) = -\sum_{k} d_k^{\,a} \log (1 - \hat y_k) .
@@ -87,8 +87,8 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 #   = -\sum_{k} \Bigl(1 - \frac{d_k}{K-1}\Bigr) \log \hat y_k .
 # $$ (eq-oll)
 #
-# This form is called `OLL` in the book. Note the sign of things: {eq}`eq-oll-castagnos` *charges*
-# mass on wrong classes, {eq}`eq-oll` *rewards* mass on near ones. The difference decides an
+# This form is called `OLL` in the book. The two differ in sign: {eq}`eq-oll-castagnos` *penalizes*
+# probability on wrong classes, {eq}`eq-oll` *rewards* it on near ones. The difference decides an
 # {ref}`ablation <sec-ablation>`.
 #
 # **SORD** {cite:p}`diaz2019` replaces the single right class by a {term}`soft label`, in the paper
@@ -108,6 +108,11 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 # \qquad q_i \propto e^{-a d_i} .
 # $$ (eq-slace)
 #
+# Its authors prove *monotonicity* (a distribution nearer to the truth has a smaller loss) and
+# *balance sensitivity* (the loss takes account of the class frequencies $n_j$ of the training
+# part). The paper's argument is that this is a different axis: frequencies describe the labels,
+# while hedging is a matter of where the predictions go.
+#
 # **CORAL** {cite:p}`cao2020` and **CORN** {cite:p}`shi2023` turn the task into $K-1$ questions "is
 # $y$ above $k$?" with one logit $z_k$ each, and add up the binary cross-entropies:
 #
@@ -126,15 +131,18 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 #     \Bigl( [y > k] \log s(z_k) + [y = k] \log \bigl(1 - s(z_k)\bigr) \Bigr) .
 # $$ (eq-corn)
 #
+# The paper's argument: both make the answers to the $K-1$ questions consistent with each other,
+# which doesn't say where their common answer lies.
+#
 # **AMOL** and its variants, and `KL`, the same loss with its weight switched off, are the subject
 # of {ref}`the next page <sec-method>`.
 
 # %% [markdown]
-# ## What the middle costs
+# ## Center or far end
 #
-# Take seven classes and a sample of class 0. A network puts some of its mass on the right class, a
-# little everywhere, and one large lump in a wrong place: once in the center, once at the far end.
-# The two distributions differ in nothing else.
+# Take seven classes and a sample of class 0. A network puts some of its probability on the right
+# class, a little everywhere, and one large lump in a wrong place: once in the center, once at the
+# far end. The two distributions differ in nothing else.
 
 # %% tags=["show-input"]
 num_classes, y = 7, 0
@@ -157,71 +165,111 @@ def logits_of(loss, probabilities):
 rows = []
 for method in settings.methods:
     loss = LOSSES[method](num_classes=num_classes, **settings.parameters(method))
-    price = {}
+    value = {}
     for place, k in {"center": center, "far": num_classes - 1}.items():
         spread = start.clone()
         spread[k] += lump
-        price[place] = float(loss(logits_of(loss, spread)[None], torch.tensor([y])))
-    rows.append({"panel": "", "name": method, **price, "ratio": price["center"] / price["far"]})
-prices = pd.DataFrame(rows)
+        value[place] = float(loss(logits_of(loss, spread)[None], torch.tensor([y])))
+    rows.append({"panel": "", "name": method, **value, "ratio": value["center"] / value["far"]})
+values = pd.DataFrame(rows)
 
 # %% tags=["remove-output"]
-cells = prices.set_index("name")[["center", "far", "ratio"]].map("{:.2f}".format)
+cells = values.set_index("name")[["center", "far", "ratio"]].map("{:.2f}".format)
 cells.columns = ["Lump at the center", "Lump at the far end", "Center / far"]
-show("tab-price", cells.rename_axis("Loss"), prices)
+show("tab-price", cells.rename_axis("Loss"), values)
 
 # %% [markdown]
 # ```{result} tab-price
-# Price of half the probability misplaced when the truth is class 0 of 7. In the last column 1 means
-# that the loss can't tell the two apart, below 1 that the center is the cheaper mistake.
+# Loss with half of the probability in a wrong class when the truth is class 0 of 7. In the last
+# column 1 means that the loss can't tell the two apart, below 1 that it penalizes the center less.
 # ```
 
 # %% tags=["remove-output"]
 ends = {"center": "lump at the center", "far": "lump at the far end"}
-figure = figures.dumbbells(prices, ends, xlabel="price (log scale)", scale="log")
-show("fig-price", figure, prices)
+figure = figures.dumbbells(values, ends, xlabel="loss (log scale)", scale="log")
+show("fig-price", figure, values)
 
 # %% [markdown]
 # ```{result} fig-price
 # :alt: >-
-# :  One row a loss, on a logarithmic price axis, with a hollow dot for mass at the center and a
-# :  full dot for mass at the far end. For cross-entropy and focal loss the dots coincide; for
+# :  One row per loss, on a logarithmic axis, with a hollow dot for mass at the center and a full
+# :  dot for mass at the far end. For cross-entropy and focal loss the dots coincide; for
 # :  ordinal losses the far end lies further right; AMOL's dots lie closer together than those of
 # :  KL, its unweighted form.
 #
-# The prices of {numref}`tab-price`. The longer the bar, the more a loss cares where the mistake
-# lies. A dot further right is dearer.
+# The values of {numref}`tab-price`. The longer the bar, the more the place of the mistake matters.
 # ```
 
 # %% tags=["remove-cell"]
-ratio = prices.set_index("name")["ratio"]
-show_numbers(
-    price_blind=", ".join(ratio.index[(ratio - 1).abs() < 1e-6]) or "none",
-    price_center_dearer=", ".join(ratio.index[ratio > 1 + 1e-6]) or "none",
-    price_center_cheaper=", ".join(ratio.index[ratio < 1 - 1e-6]) or "none",
-    price_ratio_kl=f"{ratio['KL']:.2f}" if "KL" in ratio else tables.DASH,
-    price_ratio_amol=f"{ratio['AMOL']:.2f}" if "AMOL" in ratio else tables.DASH,
-    price_ratio_asym=f"{ratio['AMOL-asym']:.2f}" if "AMOL-asym" in ratio else tables.DASH,
-)
+ratio = values.set_index("name")["ratio"]
+
+
+def names_where(chosen):
+    """Losses of the table that a mask chooses, as text."""
+    return ", ".join(ratio.index[chosen])
+
+
+equal, above = (ratio - 1).abs() < 1e-6, ratio > 1 + 1e-6
+say("equal", equal.any(), f"Equal at both places: {names_where(equal)}.")
+say("center_less", (~equal & ~above).any(),
+    f"Smaller at the center: {names_where(~equal & ~above)}.")  # fmt: skip
+say("center_more", not above.any(), "No loss here is larger at the center.",
+    f"Larger at the center: {names_where(above)}.")  # fmt: skip
+
+# %% tags=["remove-cell"]
+known = [name for name in ("KL", "AMOL", "AMOL-asym") if name in ratio]
+chain = ratio[known].to_numpy()
+say(
+    "narrowed", len(known) == 3 and chain[0] < chain[1:].min() and chain.max() < 1,
+    "AMOL doesn't turn the order around, it makes the difference smaller: without the weight, the "
+    f"center's loss is {chain[0]:.2f} of the far end's, with AMOL's weight {chain[1]:.2f}, and "
+    f"with the asymmetric one {chain[-1]:.2f}." if len(known) == 3 else "",
+    "Center's loss over the far end's: "
+    + ", ".join(f"{name} {ratio[name]:.2f}" for name in known) + "." if known else "",
+)  # fmt: skip
 
 # %% [markdown]
-# Read from the last column:
+# {glue:md}`equal` {glue:md}`center_less` {glue:md}`center_more`
 #
-# - The same price in both places: {glue:text}`price_blind`.
-# - The center is the cheaper mistake: {glue:text}`price_center_cheaper`.
-# - The center is the dearer mistake: {glue:text}`price_center_dearer`.
-#
-# This is worth a pause. A loss that knows the order must charge the far end more than the center,
-# for the far end *is* further away; but that same discount is what makes the center a refuge.
-# AMOL doesn't turn the order around. It narrows the discount: unweighted, the center costs
-# {glue:text}`price_ratio_kl` of the far end, with AMOL's weight {glue:text}`price_ratio_amol`, and
-# with the asymmetric one {glue:text}`price_ratio_asym`.
+# Any loss that respects the order must penalize the far end more than the center, and that
+# difference makes the center attractive. {glue:md}`narrowed`
 #
 # ## The gap that the paper sees
 #
-# The losses above know how far a class lies from the *truth*. None of them knows how far a class
-# lies from the *center*. A weight that does, and that acts only when the truth lies far from the
-# center, is the paper's proposal.
+# The ordinal losses above weigh a class by its distance from the *truth*; cross-entropy and focal
+# loss don't even do that. None of them knows how far a class lies from the *center*. A weight that
+# does, and that acts only when the truth lies far from the center, is the paper's proposal: a
+# failure of the predictions, it argues, calls for a remedy in the space of predictions.
+#
+# ## Exercises
+#
+# **1. Next door.** Put the lump into class 1, next to the truth, instead of the far end. Which
+# losses are still smaller when it lies in the center?
+
+# %% tags=["hide-cell"]
+for method in settings.methods:
+    loss = LOSSES[method](num_classes=num_classes, **settings.parameters(method))
+    beside = start.clone()
+    beside[1] += lump
+    near = float(loss(logits_of(loss, beside)[None], torch.tensor([y])))
+    there = values.set_index("name")["center"][method]
+    smaller = "smaller in the center" if there < near - 1e-9 else ""
+    print(f"{method:14} next {near:6.2f}  center {there:6.2f}  {smaller}")
+
+# %% [markdown]
+# **2. A stronger weight.** `amol run 02_background -p alpha 3` makes the table for $\alpha = 3$.
+# From which $\alpha$ on does AMOL penalize the center more than the far end?
+
+# %% tags=["hide-cell"]
+logits = []
+for k in (center, num_classes - 1):
+    spread = start.clone()
+    spread[k] += lump
+    logits.append(spread.log())
+for strength in (0, 1, 2, 4, 8, 16):
+    loss = LOSSES["AMOL"](num_classes=num_classes, alpha=strength)
+    at_center, at_far_end = (float(loss(z[None], torch.tensor([y]))) for z in logits)
+    print(f"alpha {strength:2}: center / far end = {at_center / at_far_end:.2f}")
 
 # %% tags=["remove-input"]
 footer(settings)

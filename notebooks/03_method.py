@@ -10,10 +10,10 @@
 
 # %% [markdown]
 # (sec-method)=
-# # Method: a number for hedging and a price on it
+# # Method: a number for hedging, a loss against it
 #
-# The method has two parts: the center-hedging rate, which measures the fault, and AMOL, which makes
-# it expensive. Both rest on one idea, the {term}`center <center class>` of the scale. For $K$
+# The method has two parts: the center-hedging rate, which measures the fault, and AMOL, which
+# penalizes it. Both rest on one idea, the {term}`center <center class>` of the scale. For $K$
 # classes it is
 #
 # $$
@@ -39,7 +39,7 @@ import torch
 from amol.experiments import StudySettings
 from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
 from amol.metrics import center_hedging_rate
-from amol.report import figures, footer, show, show_numbers
+from amol.report import figures, footer, say, show, show_numbers
 
 settings = StudySettings(alpha=alpha, sigma=sigma)
 num_classes = 7
@@ -48,7 +48,7 @@ center = center_class(num_classes)
 # %% [markdown]
 # ## The center-hedging rate
 #
-# Of the samples whose true class is an {term}`end <extreme class>` of the scale, how many are
+# Of the samples whose true class is an {term}`end <extreme class>` of the scale, what share is
 # called the center class?
 #
 # $$
@@ -92,15 +92,26 @@ print(f"CHR_ext = {hedged_ext.sum()} of {pooled.sum()} = {hedged_ext.mean():.3f}
 # $$ (eq-delta)
 #
 # How near a candidate class $k$ is to the center: $1 - |k-c|/c$, from 1 at the center to 0 at an
-# end. The weight multiplies the two, so that it is large only where both are:
+# end. The weight multiplies the two, so it is large only when the candidate is near the center and
+# the label is extreme:
 #
 # $$
 # m(k, y) = 1 + \alpha \cdot \Bigl( 1 - \frac{|k-c|}{c} \Bigr) \cdot \frac{|y-c|}{c} .
 # $$ (eq-weight)
 #
-# The asymmetric variant keeps this {term}`weight` only on the way inward, for classes $k$ from $y$
-# (exclusive) to the center (inclusive), and sets it to 1 elsewhere. {numref}`fig-weight` draws
-# both; with sliders for everything that enters, {numref}`fig-explorer-loss` does.
+# The asymmetric variant, AMOL-asym, keeps this {term}`weight` only on the way inward:
+#
+# $$
+# m_{\text{asym}}(k, y) =
+#   \begin{cases}
+#     m(k, y) & \text{if } y < k \le c \text{ or } c \le k < y , \\
+#     1 & \text{otherwise.}
+#   \end{cases}
+# $$ (eq-weight-asym)
+#
+# The paper's reason: a network in doubt may then spread probability to the far side without an
+# extra penalty, but not pile it up in the center. {numref}`fig-weight` draws both;
+# {numref}`fig-explorer-loss` does with sliders for everything that enters.
 
 # %% tags=["remove-output"]
 variants = {"AMOL: both directions": "both", "AMOL-asym: inward only": "inward"}
@@ -162,9 +173,9 @@ show_numbers(
 # the two middle ones.
 # ```
 #
-# Two remarks. At even $K$ no label is the center, so the second property has no subject: the lower
-# middle class is half a step off and gets a weight of up to {glue:text}`weight_even:.2f` at
-# $K = 6$. And a *correct* answer goes without a surcharge only at the very ends. For class 1 of
+# Two remarks. At even $K$ no label is the center, so the second property does not apply: the lower
+# middle class is half a step off and has a weight of up to {glue:text}`weight_even:.2f` at
+# $K = 6$. And only the two outermost classes have weight 1 when predicted correctly. For class 1 of
 # {glue:text}`method_classes:d` the right class itself has weight {glue:text}`weight_beside:.2f`,
 # because it is neither at the end nor at the center.
 #
@@ -181,7 +192,11 @@ show_numbers(
 #
 # With $\alpha = 0$ it is $D_{\text{KL}}(\hat y \,\|\, p)$, which this book calls `KL` and runs as a
 # control. Mind the direction: SORD is, up to a constant, $D_{\text{KL}}(p \,\|\, \hat y)$. Here
-# the network's own probabilities do the averaging, so mass where $p_k$ is tiny is very dear.
+# the average is taken under the network's own distribution, so probability where $p_k$ is tiny is
+# penalized heavily.
+#
+# The paper counts one hyperparameter, $\alpha$. The width $\sigma$ of the target is a second one:
+# the paper sets it to 1 and doesn't vary it.
 #
 # {numref}`tab-terms` computes the loss of one prediction by hand.
 
@@ -196,7 +211,7 @@ loss = LOSSES["AMOL"](num_classes=num_classes, alpha=alpha, sigma=sigma)
 assert torch.isclose(by_hand, loss(predicted.log(), torch.tensor(0)))
 
 # %% [markdown]
-# What would the network have to answer to pay least? Setting the derivative of {eq}`eq-amol` along
+# Which distribution minimizes the loss? Setting the derivative of {eq}`eq-amol` along
 # the simplex to zero gives $\hat y_k = p_k \exp(\lambda / m_k - 1)$, with $\lambda$ such that the
 # probabilities add up to one. The last column of the table is that answer.
 
@@ -209,7 +224,7 @@ for _ in range(100):  # bisection: the sum grows with λ
 terms = pd.DataFrame(
     {"Class": range(num_classes), "Target p": target, "Predicted ŷ": predicted,
      "ŷ log(ŷ/p)": divergence, "Weight m": weight, "m ŷ log(ŷ/p)": weight * divergence,
-     "Cheapest ŷ": best}
+     "Best ŷ": best}
 )  # fmt: skip
 
 # %% tags=["remove-output"]
@@ -230,6 +245,11 @@ show_numbers(
     terms_center_target=float(target[center]),
     terms_center_best=float(best[center]),
 )
+say(
+    "not_the_target", not torch.allclose(best, target, atol=1e-4),
+    "That has a consequence: the loss is not smallest at the target.",
+    "Here the loss is smallest at the target, as without a weight.",
+)  # fmt: skip
 
 # %% [markdown]
 # ```{result} tab-terms
@@ -237,14 +257,16 @@ show_numbers(
 # $\sigma$ = {glue:text}`terms_sigma:g`).
 # ```
 #
-# Unweighted, the prediction costs {glue:text}`terms_kl:.3f`; with the weight,
+# Unweighted, the loss of the prediction is {glue:text}`terms_kl:.3f`; with the weight,
 # {glue:text}`terms_amol:.3f`. A term is negative where the network puts less than the target on a
-# class, so a weight above 1 can also pay for *avoiding* a class. That has a consequence: the
-# cheapest answer is not the target. Its center probability is
-# {glue:text}`terms_center_best:.4f` where the target has {glue:text}`terms_center_target:.4f`, and
-# its price is {glue:text}`terms_least` rather than 0. The paper says so itself: AMOL is not a
-# proper scoring rule {cite:p}`gneiting2007`, and its probabilities should not be taken for
-# calibrated ones.
+# class, so a weight above 1 can also reward *avoiding* a class. {glue:md}`not_the_target` Its
+# minimum lies where the center's probability is {glue:text}`terms_center_best:.4f`; the target has
+# {glue:text}`terms_center_target:.4f` there. The loss is {glue:text}`terms_least` at that point.
+#
+# The paper says that AMOL is not a *strictly* proper scoring rule {cite:p}`gneiting2007` and that
+# calibration is not guaranteed. The minimum above is about the target $p$; whether AMOL is proper
+# for the true distribution of labels the paper leaves to future work. Either way its probabilities
+# should not be taken for calibrated ones.
 #
 # ## The variants
 #
@@ -256,7 +278,7 @@ show_numbers(
 # | Name | Loss |
 # |:--|:--|
 # | `AMOL` | {eq}`eq-amol` |
-# | `AMOL-asym` | {eq}`eq-amol` with the weight kept only inward |
+# | `AMOL-asym` | {eq}`eq-amol` with $m_{\text{asym}}(k, y)$ of {eq}`eq-weight-asym` |
 # | `AMOL-exp` | {eq}`eq-amol` with $\log m = \alpha (1 - \lvert k-c \rvert / c)\, \delta(y)$ |
 # | `AMOL-OLL` | $m(k, y)$ on each term of the closeness loss {eq}`eq-oll` |
 # | `AMOL-CE` | $m(y, y)$ on cross-entropy {eq}`eq-ce` |
@@ -264,10 +286,44 @@ show_numbers(
 # | `CE-masked` | `CE`, its center class struck out at prediction: a control, not in the paper |
 # :::
 #
-# The paper gives formulas for the first two. The next three are named there and not written down;
-# these are the readings that fit its ablation table best ({numref}`tab-choices`). Mind `AMOL-OLL`:
-# the terms of {eq}`eq-oll` are rewards, so there the weight pays for center mass instead of taxing
-# it.
+# The paper defines the first two. The next three are named there and not written down; these are
+# the readings chosen after comparing others with its ablation table ({numref}`tab-choices`, which
+# shows where another reading is nearer in one of its columns). Mind `AMOL-OLL`: the terms of
+# {eq}`eq-oll` are rewards, so there the weight rewards center mass instead of penalizing it.
+#
+# ## Exercises
+#
+# **1. By hand.** Five classes, $\alpha = 2$, true class 0. What is $m(1, 0)$, and what is the
+# weight of the center?
+
+# %% tags=["hide-cell"]
+c = (5 - 1) / 2
+print("m(1, 0) =", 1 + 2 * (1 - abs(1 - c) / c) * abs(0 - c) / c)
+print("all k:", center_weight(5, 2.0)[0].tolist())
+
+# %% [markdown]
+# **2. A perfect rate.** Invent predictions for the twelve labels above with CHR = CHR_ext = 0 that
+# are wrong for every sample.
+
+# %% tags=["hide-cell"]
+turned = num_classes - 1 - y_true  # each label at the other end of the scale
+turned[turned == y_true] = 0  # the center is its own opposite
+print("right:", (turned == y_true).sum(), " CHR:", center_hedging_rate(y_true, turned, num_classes),
+      " CHR_ext:", center_hedging_rate(y_true, turned, num_classes, extremes=2))  # fmt: skip
+
+# %% [markdown]
+# **3. A stronger weight.** `amol run 03_method -p alpha 3` makes this page for $\alpha = 3$. How
+# does the center's probability change at the minimum?
+
+# %% tags=["hide-cell"]
+for strength in (0.0, 1.0, 3.0, 8.0):
+    m = center_weight(num_classes, strength)[0]
+    low, high = 0.0, 100.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        answer = target * (middle / m - 1).exp()
+        low, high = (middle, high) if answer.sum() < 1 else (low, middle)
+    print(f"alpha {strength:g}: {answer[center]:.4f} at the center, target {target[center]:.4f}")
 
 # %% tags=["remove-input"]
 footer(settings)

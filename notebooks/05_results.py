@@ -354,5 +354,27 @@ show("fig-tradeoff", figure, tradeoff)
 # bars are one standard deviation over seeds.
 # ```
 
+# %% [markdown]
+# ## Exercises
+#
+# **1. Other scores.** Which loss has the best mean accuracy on each data set, and which the best
+# MAE? Compare with QWK.
+
+# %% tags=["hide-cell"]
+for metric, best in {"QWK": "idxmax", "accuracy": "idxmax", "MAE": "idxmin"}.items():
+    table = runs.groupby(["dataset", "method"])[metric].mean().unstack()
+    winners = getattr(table, best)(axis=1)
+    print(f"{metric:9}", ", ".join(f"{name}: {method}" for name, method in winners.items()))
+
+# %% [markdown]
+# **2. In standard errors.** How many standard errors of the difference does AMOL's QWK lie above
+# that of cross-entropy? Try three seeds as well: `amol run 05_results -p seeds 3`.
+
+# %% tags=["hide-cell"]
+table = runs.groupby(["dataset", "method"])["QWK"].agg(["mean", "sem"]).unstack()
+average, error = (table[part].reindex(columns=["AMOL", "CE"]) for part in ("mean", "sem"))
+distance = (average["AMOL"] - average["CE"]) / (error**2).sum(axis=1, skipna=False) ** 0.5
+print(distance.round(1).to_string())
+
 # %% tags=["remove-input"]
 footer(settings, runs)

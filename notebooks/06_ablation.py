@@ -209,5 +209,26 @@ show_numbers(**steps)
 # {glue:text}`asym_accuracy`. A rate of zero alone therefore says little. What it hides is the
 # subject of the {ref}`discussion <sec-discussion>`.
 
+# %% [markdown]
+# ## Exercises
+#
+# **1. Base and weight in MAE.** Take AMOL's difference from cross-entropy apart into that of the
+# base loss (`KL` minus CE) and that of the weight (AMOL minus `KL`), for the mean absolute error.
+
+# %% tags=["hide-cell"]
+errors = runs.groupby(["dataset", "method"])["MAE"].mean().unstack()
+errors = errors.reindex(columns=["CE", "KL", "AMOL"])
+print("base loss:", (errors["KL"] - errors["CE"]).round(3).to_dict())
+print("weight:   ", (errors["AMOL"] - errors["KL"]).round(3).to_dict())
+
+# %% [markdown]
+# **2. What a stronger weight does.** Run `amol run 06_ablation -p alpha 3`. First, at the
+# strength of this page: which loss finds the fewest samples of the center class, and how often does
+# it hedge?
+
+# %% tags=["hide-cell"]
+rates = runs.groupby("method")[["center_recall", "CHR_ext", "QWK"]].mean()
+print(rates.sort_values("center_recall").round(3).to_string())
+
 # %% tags=["remove-input"]
 footer(settings, runs)

@@ -218,5 +218,36 @@ show("tab-remains", remains)
 #   names Abalone among them; {numref}`fig-labels` shows that Abalone, cut into equal parts, has no
 #   crowd.
 
+# %% [markdown]
+# ## Exercises
+#
+# **1. Strike the center out.** `CE-masked` is cross-entropy that may not answer "center". Do the
+# same to the other losses, from their probabilities. What becomes of their accuracy?
+
+# %% tags=["hide-cell"]
+from amol.experiments import predictions as answers_of
+
+name = settings.datasets[-1]
+for method in settings.methods:
+    truth, answers, shares = answers_of(settings, name, method)
+    middle = (shares.shape[2] - 1) // 2
+    masked = shares.copy()
+    masked[:, :, middle] = -1
+    after = (masked.argmax(axis=2) == truth).mean()
+    print(f"{name}, {method}: accuracy {(answers == truth).mean():.3f}, masked {after:.3f}")
+
+# %% [markdown]
+# **2. What $J_c$ doesn't see.** Compute $J_c$ for a network that always answers with the center,
+# for one that never does, and for one that is right near the center but never goes further out.
+
+# %% tags=["hide-cell"]
+last = shares.shape[2] - 1
+invented = {"always": truth * 0 + middle, "never": truth * 0,
+            "near the center": truth.clip(middle - 1, middle + 1)}  # fmt: skip
+for label, answer in invented.items():
+    recall = (answer[truth == middle] == middle).mean()
+    hedged = (answer[(truth < 2) | (truth > last - 2)] == middle).mean()
+    print(f"{label}: J_c = {recall - hedged:.2f}, right {(answer == truth).mean():.0%}")
+
 # %% tags=["remove-input"]
 footer(settings, runs)

@@ -13,7 +13,7 @@ from conftest import ROOT
 from amol.publishing.colab import write_copies
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-TAGS = {"parameters", "remove-cell", "remove-input", "remove-output", "show-input"}
+TAGS = {"hide-cell", "parameters", "remove-cell", "remove-input", "remove-output", "show-input"}
 
 
 def code_cells(notebook):
