@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from amol.losses import center_class
-from amol.report.style import BAND, INK, STYLE, literal, method_style, row_names
+from amol.report.style import BAND, FAINT, INK, STYLE, literal, row_names
 from amol.report.tables import HEADINGS
 
 PAGE, TYPE = 7.0, 14  # inches and points: 25 % smaller than the page's text at 400 CSS px
@@ -160,25 +160,40 @@ def strengths(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def overview(summary: pd.DataFrame, order: Sequence[str]) -> Figure:
+def overview(frame: pd.DataFrame, order: Sequence[str]) -> Figure:
     """Every loss in a row, a dot per data set; one panel per metric, two in a row.
 
-    ``summary`` comes from `amol.report.tables.summarize`; ``order`` names the losses from the top.
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns: metric, dataset, method and difference, from a baseline on the same data set.
+    order : sequence of str
+        The losses from the top.
+
+    Notes
+    -----
+    A few far values would squeeze all others, so what lies well outside the 4th to 96th
+    percentile of a panel stands hollow at its edge.
     """
     with mpl.rc_context(_style()):
-        panels = list(summary.groupby("metric", sort=False))
+        panels = list(frame.groupby("metric", sort=False))
         figure, axes = _grid(len(panels), 2, 0.7 + 0.29 * len(order), sharey=True)
         for ax, (metric, part) in zip(axes, panels, strict=True):
             row_names(ax, order)
+            ax.axvline(0, color=FAINT, lw=1)
+            low, high = part["difference"].quantile([0.04, 0.96])
+            reach = 0.15 * (high - low)
             sets = part.groupby("dataset", sort=False)
             for (dataset, dots), (color, marker) in zip(sets, DATASET_STYLE, strict=False):
-                at = [order.index(name) for name in dots["method"]]
-                style = {"color": color, "marker": marker, "ls": "", "ms": 7, "alpha": 0.85}
-                ax.plot(dots["mean"], at, label=literal(dataset), **style)
-            for name in ("CE", "AMOL"):
-                if name in order:
-                    ax.axhline(order.index(name), color=method_style(name)[0], lw=0.8, zorder=0)
+                at = np.array([order.index(name) for name in dots["method"]])
+                x = dots["difference"].clip(low - reach, high + reach).to_numpy()
+                inside = x == dots["difference"].to_numpy()
+                style = {"color": color, "marker": marker, "ls": "", "ms": 7}
+                ax.plot(x[inside], at[inside], label=literal(dataset), alpha=0.85, **style)
+                ax.plot(x[~inside], at[~inside], mfc="white", mew=1.5, **style)
             ax.set_title(HEADINGS.get(metric, metric))
+            ax.locator_params(axis="x", nbins=4)
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center",
                       ncols=4, frameon=False, handletextpad=0.2)  # fmt: skip
+        figure.supxlabel("difference from CE on the same data set")
     return figure
