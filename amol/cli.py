@@ -251,14 +251,16 @@ def _record(name: str, workers: int, address: str | None) -> None:
 @click.option("--all", "everything", is_flag=True, help="Print every entry, not what differs.")
 @click.option("--record", is_flag=True, help="Make the verdicts of now the expected ones.")
 def check(everything: bool, record: bool) -> int:
-    """Compare verdicts with the expected ones and runs with the recorded ones.
+    """Compare verdicts with the expected ones, runs with the recorded ones, pages with their data.
 
-    The exit code is 1 where one differs.
+    The exit code is 1 where one differs, or a sentence of the built book doesn't hold.
     """
     from amol.experiments import StudySettings, run_study
     from amol.paper.ledger import ledger, record_expectations
     from amol.paper.recording_checks import differences
     from amol.paper.tails import with_tails
+    from amol.paths import build_dir
+    from amol.report.sentences import sentences
 
     settings = StudySettings()
     entries = ledger(with_tails(run_study(settings), settings))
@@ -276,6 +278,12 @@ def check(everything: bool, record: bool) -> int:
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
     differing = differences()
+    said = sentences(build_dir() / "executed" / "notebooks")
+    differing += [
+        f"{page}: the sentence {name} doesn't hold" + (f"; instead: {text}" if text else "")
+        for page, name, holds, text in said.itertuples(index=False)
+        if not holds
+    ]
     print(*differing, sep="\n")
     return 1 if len(surprises) or differing else 0
 

@@ -12,6 +12,7 @@ from amol.paper.tails import with_tails
 from amol.paths import build_dir
 from amol.publishing.execute import execute_book
 from amol.publishing.render import render_book
+from amol.report.sentences import sentences
 
 
 def build_book(workers: int = 2) -> Path:
@@ -53,4 +54,7 @@ def build_book(workers: int = 2) -> Path:
     entries = ledger(with_tails(runs, StudySettings()))
     entries.to_csv(results / "ledger.csv", index=False)
     execute_book(workers, runs.attrs["seconds"])
+    said = sentences(build_dir() / "executed" / "notebooks")
+    said.to_csv(results / "sentences.csv", index=False, lineterminator="\n")
+    print(f"sentences: {len(said)}, {(~said['holds']).sum()} replaced since they don't hold here")
     return render_book()
