@@ -301,13 +301,15 @@ def _entry_line(entry) -> str:
 @amol.command()
 @click.option("--record", is_flag=True, help="Write the figures that the book shows.")
 def bench(record: bool) -> None:
-    """Time the engine against usual loops; takes minutes."""
+    """Time the engine beside its rivals and limits; takes minutes."""
     import pandas as pd
 
     from amol.checks import bench
 
     done = bench.bench(record=record)
-    for name in ("engines", "scaling"):
+    engines = pd.DataFrame(done["engines"]).set_index(["dataset", "batch_size"]).T
+    print(engines.to_string(float_format="{:.3g}".format))
+    for name in ("growth", "scaling"):
         print(pd.DataFrame(done[name]).to_string(index=False, float_format="{:.3g}".format))
     print(", ".join(f"{name} {value:.4g}" for name, value in done["study"].items()))
     print(f"{done['machine']}, torch {done['torch']}")

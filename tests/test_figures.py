@@ -76,16 +76,35 @@ def test_names_are_no_formulas_and_without_the_papers_numbers_there_is_no_tick(s
     assert r"a \$\frac\$ b" in shown and "ours, mean ± std" in shown and "paper" not in shown
 
 
-def test_type_is_as_large_as_the_page_on_a_phone(drawn):
-    for name, figure in drawn.items():
+@pytest.fixture
+def widths(drawn):
+    """The same by name and CSS pixels: for the page's column, and for a phone."""
+    return {
+        (name, pixels): part
+        for name, figure in drawn.items()
+        for pixels, part in ((850, figure), (400, figure.narrow))
+    }
+
+
+def test_type_is_as_large_as_the_page_in_its_column_and_on_a_phone(widths):
+    for (name, room), figure in widths.items():
         width = figure.get_size_inches()[0]
+        assert width * 96 >= room
         for text in texts(figure):
-            pixels = text.get_fontsize() * 400 / (72 * width)
-            assert pixels >= 16, f"{name}: {text.get_text()!r} is {pixels:.1f} px at 400 px"
+            pixels = text.get_fontsize() * room / (72 * width)
+            assert pixels >= 16, f"{name}: {text.get_text()!r} is {pixels:.1f} px at {room} px"
 
 
-def test_nothing_is_drawn_outside_the_figure(drawn):
-    for name, figure in drawn.items():
+def test_both_widths_show_the_same(widths):
+    for (name, _), figure in widths.items():
+        wide = widths[name, 850]
+        for ax, same in zip(figure.axes, wide.axes, strict=True):
+            assert [p.get_label() for p in ax.lines] == [p.get_label() for p in same.lines]
+            assert ax.dataLim.bounds == pytest.approx(same.dataLim.bounds), name
+
+
+def test_nothing_is_drawn_outside_the_figure(widths):
+    for name, figure in widths.items():
         FigureCanvasAgg(figure).draw()
         width, height = figure.get_size_inches()
         box = figure.get_tightbbox()

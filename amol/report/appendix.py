@@ -18,7 +18,17 @@ from amol.metrics import HIGHER_IS_BETTER, center_hedging_rate
 from amol.paper.open_choices import CHOSEN
 from amol.paper.paired_intervals import compare
 from amol.paper.published import published
-from amol.report.style import BAND, FAINT, INK, STYLE, canvas, row_names
+from amol.report.style import (
+    BAND,
+    FAINT,
+    INK,
+    STYLE,
+    is_wide,
+    panels,
+    row_names,
+    starts_row,
+    two_widths,
+)
 from amol.report.tables import HEADINGS, summarize
 
 METRICS = ("QWK", "CHR_ext")
@@ -163,9 +173,11 @@ def _key(figure: Figure, looks: Mapping[str, Look]) -> None:
     handles = [
         mpl.lines.Line2D([], [], ls="", label=name, **_style(look)) for name, look in looks.items()
     ]
-    figure.legend(handles=handles, loc="outside upper left", frameon=False)
+    columns = len(handles) if is_wide() and len(handles) <= 3 else 1
+    figure.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False)
 
 
+@two_widths
 def marks(
     frame: pd.DataFrame, looks: Mapping[str, Look], xlabel: str, log: bool = False, across: int = 1
 ) -> Figure:
@@ -180,71 +192,67 @@ def marks(
     log : bool
         Whether the x scale is logarithmic.
     across : int
-        Panels side by side.
+        Panels side by side on a phone.
     """
-    with mpl.rc_context(STYLE):
-        panels = list(frame.groupby("metric", sort=False))
-        down = len(panels) // across
-        lines = sum(name.count("\n") + 1.6 for name in frame["name"].unique())
-        figure, axes = canvas(down, across, down * (0.7 + 0.2 * lines) + 0.5 + 0.25 * len(looks))
-        for place, (ax, (metric, part)) in enumerate(zip(axes, panels, strict=True)):
-            names = list(part["name"].unique())
-            row_names(ax, names)
-            band = part.groupby("name", sort=False)["value"].agg(["min", "max"])
-            ax.hlines(range(len(names)), band["min"], band["max"], color=BAND, lw=5, zorder=1)
-            for series, look in looks.items():
-                own = part[part["series"] == series]
-                at = [names.index(name) for name in own["name"]]
-                ax.plot(own["value"], at, ls="", zorder=3 if look[2] else 2, **_style(look))
-            ax.set_title(HEADINGS.get(metric, metric))
-            ax.tick_params(labelleft=place % across == 0)
-            if log:
-                ax.set_xscale("log")
-                steps = (1, 3) if band["max"].max() < 30 * band["min"].min() else (1,)
-                ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=steps))
-                ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}".lstrip("0"))
-                ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-        figure.supxlabel(xlabel, fontsize=STYLE["axes.labelsize"])
-        _key(figure, looks)
+    groups = list(frame.groupby("metric", sort=False))
+    lines = sum(name.count("\n") + 1.6 for name in frame["name"].unique())
+    extra = 0.5 + 0.25 * len(looks)
+    figure, axes = panels(len(groups), 0.7 + 0.2 * lines, extra, narrow=across)
+    for ax, (metric, part) in zip(axes, groups, strict=True):
+        names = list(part["name"].unique())
+        row_names(ax, names)
+        band = part.groupby("name", sort=False)["value"].agg(["min", "max"])
+        ax.hlines(range(len(names)), band["min"], band["max"], color=BAND, lw=5, zorder=1)
+        for series, look in looks.items():
+            own = part[part["series"] == series]
+            at = [names.index(name) for name in own["name"]]
+            ax.plot(own["value"], at, ls="", zorder=3 if look[2] else 2, **_style(look))
+        ax.set_title(HEADINGS.get(metric, metric))
+        ax.tick_params(labelleft=starts_row(ax) or names != list(groups[0][1]["name"].unique()))
+        if log:
+            ax.set_xscale("log")
+            steps = (1, 3) if band["max"].max() < 30 * band["min"].min() else (1,)
+            ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=steps))
+            ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}".lstrip("0"))
+            ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+    figure.supxlabel(xlabel, fontsize=STYLE["axes.labelsize"])
+    _key(figure, looks)
     return figure
 
 
+@two_widths
 def ranking(frame: pd.DataFrame, split_seed: int) -> Figure:
     """The splits of `rank_splits` in their order, one panel per metric; ``split_seed`` is named."""
-    with mpl.rc_context(STYLE):
-        panels = list(frame.groupby("metric", sort=False))
-        figure, axes = canvas(len(panels), 1, 2.6 * len(panels) + 0.4, sharex=True)
-        for ax, (metric, part) in zip(axes, panels, strict=True):
-            points = list(zip(range(1, len(part) + 1), part["distance"], strict=True))
-            ax.plot(*zip(*points, strict=True), "o", color=FAINT, ms=4)
-            point = points[list(part["split_seed"]).index(split_seed)]
-            ax.plot(*point, "D", color=BLUE, ms=9)
-            below = {"xytext": (8, -20), "textcoords": "offset points", "color": BLUE}
-            ax.annotate(f"split {split_seed}", point, **below)
-            ax.set(title=HEADINGS.get(metric, metric), ylabel="distance", ylim=(0, None))
-        axes[-1].set_xlabel("splits, nearest to the paper first")
+    groups = list(frame.groupby("metric", sort=False))
+    figure, axes = panels(len(groups), 2.8)
+    for ax, (metric, part) in zip(axes, groups, strict=True):
+        points = list(zip(range(1, len(part) + 1), part["distance"], strict=True))
+        ax.plot(*zip(*points, strict=True), "o", color=FAINT, ms=4)
+        point = points[list(part["split_seed"]).index(split_seed)]
+        ax.plot(*point, "D", color=BLUE, ms=9)
+        below = {"xytext": (8, -20), "textcoords": "offset points", "color": BLUE}
+        ax.annotate(f"split {split_seed}", point, **below)
+        ax.set(title=HEADINGS.get(metric, metric), ylim=(0, None))
+        ax.set_ylabel("distance" if starts_row(ax) else "")
+        ax.set_xlabel("splits, nearest to the paper first")
     return figure
 
 
+@two_widths
 def forest(frame: pd.DataFrame) -> Figure:
     """Paired differences of `paired`, one metric, with intervals; one panel per data set."""
-    with mpl.rc_context(STYLE):
-        frame = frame.assign(name=frame["method"] + " − " + frame["baseline"])
-        names, panels = list(frame["name"].unique()), list(frame.groupby("dataset", sort=False))
-        down = -(-len(panels) // 2)
-        height = down * (0.8 + 0.34 * len(names)) + 0.9
-        figure, axes = canvas(down, min(2, len(panels)), height, sharey=True)
-        for ax, (dataset, part) in zip(axes, panels, strict=False):
-            row_names(ax, names)
-            ax.axvline(0, color=FAINT, lw=1)
-            for row in part.itertuples():
-                reach = [[row.difference - row.low], [row.high - row.difference]]
-                look = _style(VERDICTS[row.verdict])
-                ax.errorbar(row.difference, names.index(row.name), xerr=reach, capsize=3, **look)
-            ax.set_title(dataset)
-            ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(2))
-            ax.xaxis.set_major_formatter("{x:g}")
-        for ax in axes[len(panels) :]:
-            ax.set_visible(False)
-        _key(figure, VERDICTS)
+    frame = frame.assign(name=frame["method"] + " − " + frame["baseline"])
+    names, groups = list(frame["name"].unique()), list(frame.groupby("dataset", sort=False))
+    figure, axes = panels(len(groups), 0.8 + 0.34 * len(names), 0.9, narrow=2, sharey=True)
+    for ax, (dataset, part) in zip(axes, groups, strict=True):
+        row_names(ax, names)
+        ax.axvline(0, color=FAINT, lw=1)
+        for row in part.itertuples():
+            reach = [[row.difference - row.low], [row.high - row.difference]]
+            look = _style(VERDICTS[row.verdict])
+            ax.errorbar(row.difference, names.index(row.name), xerr=reach, capsize=3, **look)
+        ax.set_title(dataset)
+        ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5 if is_wide() else 2))
+        ax.xaxis.set_major_formatter("{x:g}")
+    _key(figure, VERDICTS)
     return figure

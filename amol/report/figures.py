@@ -1,7 +1,7 @@
 """Figures of the book: tidy frame in, Matplotlib figure out.
 
-Drawn narrow with large type, so that on a phone their text is as large as the page's; a method
-keeps its color and marker in every figure.
+Drawn for the page's column and again for a phone, so that their text is always as large as the
+page's; a method keeps its color and marker in every figure.
 """
 
 import textwrap
@@ -25,10 +25,13 @@ from amol.report.style import (
     INK,
     STYLE,
     Drawing,
-    canvas,
+    is_wide,
     literal,
     method_style,
+    panels,
     row_names,
+    starts_row,
+    two_widths,
 )
 from amol.report.tables import HEADINGS
 
@@ -36,11 +39,16 @@ SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  
 
 
 def save(label: str, figure: Figure, data: pd.DataFrame) -> Drawing:
-    """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; give the SVG back."""
+    """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; return the SVG.
+
+    What was drawn for a phone becomes ``<label>.narrow.svg``; the book shows it there.
+    """
     folder = results_dir() / "figures"
     folder.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
         figure.savefig(folder / f"{label}.svg", metadata={"Date": None})
+        if narrow := getattr(figure, "narrow", None):
+            narrow.savefig(folder / f"{label}.narrow.svg", metadata={"Date": None})
         with mpl.rc_context({"figure.constrained_layout.use": False}):
             figure.set_layout_engine(None)  # it is laid out now, and so drawn once and not twice
         figure.savefig(folder / f"{label}.pdf", metadata={"CreationDate": None})
@@ -66,65 +74,62 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
         ax.annotate(literal(name), point, (dx, dy), bbox=halo, **style)
 
 
+@two_widths
 def weight_curves(frame: pd.DataFrame) -> Figure:
-    """m(k, y) over candidate classes: one panel a variant, one line a true label.
+    """m(k, y) over candidate classes: one panel per variant, one line per true label.
 
     Columns: variant, y, k, weight.
     """
-    with mpl.rc_context(STYLE):
-        variants = list(frame.groupby("variant", sort=False))
-        figure, axes = canvas(len(variants), 1, 2.7 * len(variants), sharex=True, sharey=True)
-        for ax, (variant, part) in zip(axes, variants, strict=True):
-            lines = part.groupby("y", sort=False)
-            for (y, line), color in zip(lines, ("#0072B2", "#D55E00", INK), strict=False):
-                ax.plot(line["k"], line["weight"], "o-", color=color, lw=2, label=f"$y = {y}$")
-            ax.set(title=variant, ylabel="weight $m(k, y)$", xticks=sorted(part["k"].unique()))
-            ax.legend(loc="upper left", labelcolor="linecolor", handlelength=1, frameon=False)
-        axes[-1].set_xlabel("candidate class $k$")
+    variants = list(frame.groupby("variant", sort=False))
+    figure, axes = panels(len(variants), 2.7, wide=3, sharey=True)
+    for ax, (variant, part) in zip(axes, variants, strict=True):
+        lines = part.groupby("y", sort=False)
+        for (y, line), color in zip(lines, ("#0072B2", "#D55E00", INK), strict=False):
+            ax.plot(line["k"], line["weight"], "o-", color=color, lw=2, label=f"$y = {y}$")
+        ax.set(title=variant, xticks=sorted(part["k"].unique()), xlabel="candidate class $k$")
+        ax.set_ylabel("weight $m(k, y)$" if starts_row(ax) else "")
+        ax.legend(loc="upper left", labelcolor="linecolor", handlelength=1, frameon=False)
     return figure
 
 
+@two_widths
 def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> Figure:
-    """Mean predicted probability of every class, one line a method, over bars of the truth.
+    """Mean predicted probability of every class, one line per method, over bars of the truth.
 
     ``frame`` has columns method, k, mean, std; ``truth`` the share of each true class, by class;
     ``center`` is shaded.
     """
-    with mpl.rc_context(STYLE):
-        figure, (ax,) = canvas(1, 1, 4.3)
-        ax.axvspan(center - 0.5, center + 0.5, color=BAND, zorder=0)
-        ax.bar(truth.index, truth, width=0.5, color="#CFCFCF", zorder=1)
-        for method, line in frame.groupby("method", sort=False):
-            color, marker = method_style(method)
-            style = {"color": color, "marker": marker, "lw": 2, "capsize": 3}
-            style["label"] = literal(method)
-            ax.errorbar(line["k"], line["mean"], line["std"], **style)
-        ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None), xticks=truth.index)
-        ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom")
-        figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    figure, (ax,) = panels(1, 4.3)
+    ax.axvspan(center - 0.5, center + 0.5, color=BAND, zorder=0)
+    ax.bar(truth.index, truth, width=0.5, color="#CFCFCF", zorder=1)
+    for method, line in frame.groupby("method", sort=False):
+        color, marker = method_style(method)
+        style = {"color": color, "marker": marker, "lw": 2, "capsize": 3}
+        style["label"] = literal(method)
+        ax.errorbar(line["k"], line["mean"], line["std"], **style)
+    ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None), xticks=truth.index)
+    ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom")
+    figure.legend(loc="outside upper center", ncols=6 if is_wide() else 3, frameon=False)
     return figure
 
 
+@two_widths
 def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
-    """Share of every class, two panels a row, the center class dark.
+    """Share of every class, one panel per group, the center class dark.
 
-    Columns: panel, label (of the class), share, center (bool); one row a bar.
+    Columns: panel, label (of the class), share, center (bool); one row per bar.
     """
-    with mpl.rc_context(STYLE):
-        panels = list(frame.groupby("panel", sort=False))
-        rows = -(-len(panels) // 2)
-        figure, axes = canvas(rows, min(2, len(panels)), 2.6 * rows, sharey=True)
-        for ax, (title, part) in zip(axes, panels, strict=False):
-            colors = np.where(part["center"], "#D55E00", "#9BB7CC")
-            ax.bar(part["label"].astype(str), part["share"], color=colors)
-            ax.set(title=textwrap.fill(literal(title), 16), xlabel=xlabel)
-        for ax in axes[len(panels) :]:
-            ax.set_visible(False)
-        for ax in axes[:: min(2, len(panels))]:
-            ax.set_ylabel(ylabel)
+    groups = list(frame.groupby("panel", sort=False))
+    figure, axes = panels(len(groups), 2.8, wide=4, narrow=2, sharey=True)
+    for ax, (title, part) in zip(axes, groups, strict=True):
+        colors = np.where(part["center"], "#D55E00", "#9BB7CC")
+        ax.bar(part["label"].astype(str), part["share"], color=colors)
+        ax.set(title=textwrap.fill(literal(title), 16), xlabel=xlabel)
+        ax.set_ylabel(ylabel if starts_row(ax) else "")
     return figure
 
 
+@two_widths
 def confusion(frame: pd.DataFrame, center: int) -> Figure:
     """Row shares in percent, true class down, predicted class across; the center column framed.
 
@@ -132,60 +137,57 @@ def confusion(frame: pd.DataFrame, center: int) -> Figure:
     """
     import seaborn  # slow to load, and for this alone
 
-    with mpl.rc_context(STYLE):
-        grid = frame.pivot(index="true", columns="predicted", values="share")
-        figure, (ax,) = canvas(1, 1, 4.6)
-        shades = {"cmap": "Blues", "vmin": 0, "vmax": 100, "cbar": False, "square": True}
-        seaborn.heatmap(100 * grid, annot=True, fmt=".0f", **shades, ax=ax)
-        frame_style = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
-        ax.add_patch(mpl.patches.Rectangle((center, 0), 1, len(grid), **frame_style))
-        ax.set(xlabel="predicted class (center framed)", ylabel="true class")
-        ax.tick_params(length=0, rotation=0)
+    grid = frame.pivot(index="true", columns="predicted", values="share")
+    figure, (ax,) = panels(1, 5.2 if is_wide() else 4.6)
+    shades = {"cmap": "Blues", "vmin": 0, "vmax": 100, "cbar": False, "square": True}
+    seaborn.heatmap(100 * grid, annot=True, fmt=".0f", **shades, ax=ax)
+    frame_style = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
+    ax.add_patch(mpl.patches.Rectangle((center, 0), 1, len(grid), **frame_style))
+    ax.set(xlabel="predicted class (center framed)", ylabel="true class")
+    ax.tick_params(length=0, rotation=0)
     return figure
 
 
+@two_widths
 def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str] = {}) -> Figure:
-    """Mean with a bar of one standard deviation, one row a method; the paper's mean as a tick.
+    """Mean with a bar of one standard deviation, one row per method; the paper's mean as a tick.
 
     Parameters
     ----------
     summary : DataFrame
         From `amol.report.tables.summarize`.
     panel : {"dataset", "metric"}
-        What a panel shows; data sets share one axis, metrics don't.
+        What a panel shows; each has an axis of its own.
     flags : mapping
         Mark after a panel's title, such as ``{"Wine Red": "†"}``.
     """
-    with mpl.rc_context(STYLE):
-        panels = list(summary.groupby(panel, sort=False))
-        methods = list(summary["method"].unique())
-        rows, across = -(-len(panels) // 2), min(2, len(panels))
-        height = rows * (0.9 + 0.3 * len(methods)) + 0.4
-        figure, axes = canvas(rows, across, height, sharey=True, sharex=panel == "dataset")
-        for ax, (name, part) in zip(axes, panels, strict=False):
-            row_names(ax, methods)
-            for row in part.itertuples():
-                color, marker = method_style(row.method)
-                at = methods.index(row.method)
-                ax.errorbar(row.mean, at, xerr=row.std, color=color, marker=marker, ms=7, capsize=3)
-                ax.plot(row.paper_mean, at, "|", color=INK, ms=15, mew=1.8)
-            ax.set_title(HEADINGS.get(name, literal(name)) + flags.get(name, ""))
-            ax.tick_params(labelbottom=True)
-        for ax in axes[len(panels) :]:
-            ax.set_visible(False)
-        key = [mpl.lines.Line2D([], [], color=FAINT, marker="o", label="ours, mean ± std")]
-        tick = {"color": INK, "marker": "|", "ms": 13, "mew": 1.8, "ls": "", "label": "paper"}
-        key += [mpl.lines.Line2D([], [], **tick)] if summary["paper_mean"].notna().any() else []
-        figure.legend(handles=key, loc="outside upper center", ncols=2, frameon=False)
-        if panel == "dataset":
-            figure.supxlabel(" and ".join(HEADINGS.get(m, m) for m in summary["metric"].unique()))
+    groups = list(summary.groupby(panel, sort=False))
+    methods = list(summary["method"].unique())
+    figure, axes = panels(len(groups), 0.9 + 0.3 * len(methods), 0.4, narrow=2, sharey=True)
+    for ax, (name, part) in zip(axes, groups, strict=True):
+        row_names(ax, methods)
+        for row in part.itertuples():
+            color, marker = method_style(row.method)
+            at = methods.index(row.method)
+            ax.errorbar(row.mean, at, xerr=row.std, color=color, marker=marker, ms=7, capsize=3)
+            ax.plot(row.paper_mean, at, "|", color=INK, ms=15, mew=1.8, zorder=3)
+        ax.set_title(HEADINGS.get(name, literal(name)) + flags.get(name, ""))
+        ax.margins(x=0.1)
+        ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5 if is_wide() else 2))
+    key = [mpl.lines.Line2D([], [], color=FAINT, marker="o", label="ours, mean ± std")]
+    tick = {"color": INK, "marker": "|", "ms": 13, "mew": 1.8, "ls": "", "label": "paper"}
+    key += [mpl.lines.Line2D([], [], **tick)] if summary["paper_mean"].notna().any() else []
+    figure.legend(handles=key, loc="outside upper center", ncols=2, frameon=False)
+    if panel == "dataset":
+        figure.supxlabel(" and ".join(HEADINGS.get(m, m) for m in summary["metric"].unique()))
     return figure
 
 
+@two_widths
 def dumbbells(
     frame: pd.DataFrame, ends: Mapping[str, str], xlabel: str, scale: str = "linear"
 ) -> Figure:
-    """Two values a row, joined: a hollow and a full dot, one panel a group.
+    """Two values per row, joined: a hollow and a full dot, one panel per group.
 
     Parameters
     ----------
@@ -197,61 +199,57 @@ def dumbbells(
     scale : str
         Matplotlib's name of the x scale.
     """
-    with mpl.rc_context(STYLE):
-        (hollow, full), names = ends, list(frame["name"].unique())
-        panels = list(frame.groupby("panel", sort=False))
-        height = len(panels) * (0.7 + 0.31 * len(names)) + 0.9
-        figure, axes = canvas(len(panels), 1, height, sharex=True)
-        for ax, (title, part) in zip(axes, panels, strict=True):
-            row_names(ax, names)
-            at = [names.index(name) for name in part["name"]]
-            ax.hlines(at, part[hollow], part[full], color=FAINT, lw=2, zorder=1)
-            style = {"s": 60, "lw": 1.8, "zorder": 2}
-            ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
-            ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
-            ax.set(title=literal(title), xscale=scale)
-            if scale == "log":
-                ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
-                ax.xaxis.set_major_formatter("{x:g}")
-                ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-        axes[-1].set_xlabel(xlabel)
-        key = [
-            mpl.lines.Line2D(
-                [], [], ls="", marker="o", ms=8, mew=1.8, mec=edge, mfc=fill, label=ends[column]
-            )
-            for column, edge, fill in ((hollow, "#D55E00", "white"), (full, "#0072B2", "#0072B2"))
-        ]
-        figure.legend(handles=key, loc="outside upper left", frameon=False)
+    (hollow, full), names = ends, list(frame["name"].unique())
+    groups = list(frame.groupby("panel", sort=False))
+    figure, axes = panels(len(groups), 0.9 + 0.31 * len(names), 0.7, sharey=True)
+    for ax, (title, part) in zip(axes, groups, strict=True):
+        row_names(ax, names)
+        at = [names.index(name) for name in part["name"]]
+        ax.hlines(at, part[hollow], part[full], color=FAINT, lw=2, zorder=1)
+        style = {"s": 60, "lw": 1.8, "zorder": 2}
+        ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
+        ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
+        ax.set(title=literal(title), xscale=scale, xlabel=xlabel)
+        if scale == "log":
+            ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+            ax.xaxis.set_major_formatter("{x:g}")
+            ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+    key = [
+        mpl.lines.Line2D(
+            [], [], ls="", marker="o", ms=8, mew=1.8, mec=edge, mfc=fill, label=ends[column]
+        )
+        for column, edge, fill in ((hollow, "#D55E00", "white"), (full, "#0072B2", "#0072B2"))
+    ]
+    columns = 2 if is_wide() else 1
+    figure.legend(handles=key, loc="outside upper left", ncols=columns, frameon=False)
     return figure
 
 
+@two_widths
 def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
-    """Metric ``y`` against metric ``x``, one named point a method with bars of one std.
+    """Metric ``y`` against metric ``x``, one named point per method with bars of one std.
 
     ``summary`` comes from `tables.summarize`, of one data set. A method far below all others would
     squeeze them; it is named at the lower edge instead.
     """
-    with mpl.rc_context(STYLE):
-        figure, (ax,) = canvas(1, 1, 4.3)
-        wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
-        points = wide["mean"].dropna()
-        ranked = points[y].sort_values()
-        gap, rest = ranked.iloc[:2].diff().iloc[-1], ranked.iloc[1:]
-        inside = points.loc[rest.index] if gap > 2 * (rest.max() - rest.min()) > 0 else points
-        for method, at in inside.iterrows():
-            color, marker = method_style(method)
-            spread = wide.loc[method, "std"]
-            ax.errorbar(
-                at[x], at[y], spread[y], spread[x], color=color, marker=marker, ms=9, capsize=3
-            )
-        ax.margins(0.15, 0.15)
-        ax.locator_params(nbins=5)
-        _place_names(ax, inside[x], inside[y])
-        beyond = points.drop(inside.index)
-        if len(beyond):
-            text = "; ".join(f"{m} ({p[x]:.2f}, {p[y]:.2f})" for m, p in beyond.iterrows())
-            ax.set_title(f"off the chart: {text}")
-        better = {True: "higher is better", False: "lower is better"}
-        label = {m: f"{HEADINGS.get(m, m)} ({better[HIGHER_IS_BETTER[m]]})" for m in (x, y)}
-        ax.set(xlabel=label[x], ylabel=label[y])
+    figure, (ax,) = panels(1, 4.3)
+    wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
+    points = wide["mean"].dropna()
+    ranked = points[y].sort_values()
+    gap, rest = ranked.iloc[:2].diff().iloc[-1], ranked.iloc[1:]
+    inside = points.loc[rest.index] if gap > 2 * (rest.max() - rest.min()) > 0 else points
+    for method, at in inside.iterrows():
+        color, marker = method_style(method)
+        spread = wide.loc[method, "std"]
+        ax.errorbar(at[x], at[y], spread[y], spread[x], color=color, marker=marker, ms=9, capsize=3)
+    ax.margins(0.15, 0.15)
+    ax.locator_params(nbins=5)
+    _place_names(ax, inside[x], inside[y])
+    beyond = points.drop(inside.index)
+    if len(beyond):
+        text = "; ".join(f"{m} ({p[x]:.2f}, {p[y]:.2f})" for m, p in beyond.iterrows())
+        ax.set_title(f"off the chart: {text}")
+    better = {True: "higher is better", False: "lower is better"}
+    label = {m: f"{HEADINGS.get(m, m)} ({better[HIGHER_IS_BETTER[m]]})" for m in (x, y)}
+    ax.set(xlabel=label[x], ylabel=label[y])
     return figure

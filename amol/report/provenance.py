@@ -1,6 +1,7 @@
 """What made a page: code, settings, libraries, machine and time."""
 
 import platform
+import sys
 import time
 from dataclasses import fields
 from importlib.metadata import version
@@ -9,12 +10,22 @@ import pandas as pd
 import psutil
 from IPython.display import Markdown
 
+from amol.experiments.engine import Protocol
 from amol.host import processor
 from amol.paths import ROOT
 from amol.report.tables import literal
 from amol.repository import commit
 
-LIBRARIES = ("amol", "torch", "numpy", "pandas", "scikit-learn", "matplotlib")
+LIBRARIES = {  # name of the module: of the package
+    "amol": "amol",
+    "torch": "torch",
+    "numpy": "numpy",
+    "pandas": "pandas",
+    "sklearn": "scikit-learn",
+    "numba": "numba",
+    "matplotlib": "matplotlib",
+}
+ONLY_TRAINING = {"seeds", *Protocol.__dataclass_fields__}
 
 
 def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str]:
@@ -23,6 +34,7 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     Parameters
     ----------
     settings : amol.experiments.study.StudySettings, optional
+        Those that are set; without ``runs`` without what only training reads.
     runs : DataFrame, optional
         From `run_study`; its ``attrs`` tell how many runs were trained and reused.
 
@@ -31,10 +43,12 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     dict of str to str
     """
     facts = {"commit": commit(ROOT), "Python": platform.python_version()}
-    facts |= {name: version(name) for name in LIBRARIES}
+    facts |= {name: version(name) for module, name in LIBRARIES.items() if module in sys.modules}
     if settings is not None:
         for name in (field.name for field in fields(settings) if field.repr):
             value = getattr(settings, name)
+            if value in ("", (), {}) or (runs is None and name in ONLY_TRAINING):
+                continue
             shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
             facts[name.replace("_", " ")] = shown
     if runs is not None:

@@ -1,8 +1,14 @@
-"""What every figure shares: size, type, colors, a method's look, panels and rows of names."""
+"""What every figure shares: sizes, type, colors, a method's look, panels and rows of names.
 
+A figure is drawn twice: as wide as the page's column, and for a phone.
+"""
+
+import functools
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 
+import matplotlib as mpl
 import numpy as np
 from IPython.display import TextDisplayObject
 from matplotlib.axes import Axes
@@ -10,7 +16,8 @@ from matplotlib.figure import Figure
 
 from amol.losses import LOSSES
 
-WIDTH, SIZE = 4.5, 13  # inches and points: 400 CSS px wide, text has the 16 px of the page
+WIDE, NARROW = 8.86, 4.5  # inches: 850 CSS px, the column's width; on a phone about 400
+SIZE = 13  # points: on both, text is as large as the page's 16 px
 INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
 STYLE = {
     "font.size": SIZE,
@@ -68,14 +75,67 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def canvas(rows: int, columns: int, height: float, **kwargs) -> tuple[Figure, np.ndarray]:
+class BookFigure(Figure):
+    """A figure for the page's column, and the same for a phone where that was drawn too."""
+
+    narrow: Figure | None = None
+
+
+_width = ContextVar("width", default=NARROW)
+
+
+def two_widths(draw: Callable[..., BookFigure]) -> Callable[..., BookFigure]:
+    """Let a function draw in the book's style, and twice: for the column and for a phone."""
+
+    @functools.wraps(draw)
+    def drawn(*args, **kwargs) -> BookFigure:
+        figures = []
+        for width in (WIDE, NARROW):
+            token = _width.set(width)
+            try:
+                with mpl.rc_context(STYLE):
+                    figures.append(draw(*args, **kwargs))
+            finally:
+                _width.reset(token)
+        figures[0].narrow = figures[1]
+        return figures[0]
+
+    return drawn
+
+
+def is_wide() -> bool:
+    """Whether the figure that is being drawn is the one for the page's column."""
+    return _width.get() == WIDE
+
+
+def canvas(rows: int, columns: int, height: float, **kwargs) -> tuple[BookFigure, np.ndarray]:
     """Figure of ``rows`` × ``columns`` panels, kept out of pyplot; axes as a flat array."""
-    figure = Figure(figsize=(WIDTH, height))
+    figure = BookFigure(figsize=(_width.get(), height))
     return figure, figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
 
 
+def panels(
+    count: int, height: float, extra: float = 0, wide: int = 2, narrow: int = 1, **kwargs
+) -> tuple[BookFigure, np.ndarray]:
+    """Figure of ``count`` panels, at most ``wide`` or ``narrow`` of them in a row.
+
+    A row is ``height`` inches high, what stands beside the rows ``extra``.
+    """
+    across = min(count, wide if is_wide() else narrow)
+    rows = -(-count // across)
+    figure, axes = canvas(rows, across, rows * height + extra, **kwargs)
+    for ax in axes[count:]:
+        ax.set_visible(False)
+    return figure, axes[:count]
+
+
+def starts_row(ax: Axes) -> bool:
+    """Whether a panel is the first of its row."""
+    return ax.get_subplotspec().is_first_col()
+
+
 def row_names(ax: Axes, names: Sequence[str]) -> None:
-    """One row a name, the first on top."""
+    """One row per name, the first on top."""
     ax.set_yticks(range(len(names)), map(literal, names))
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.grid(axis="x", color=BAND)

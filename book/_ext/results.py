@@ -1,5 +1,7 @@
 """Sphinx extension of the book: the directive ``result``, a result with caption and downloads.
 
+On the finished pages, figures have a narrow form for phones, and verdicts a mark.
+
     ```{result} fig-labels
     :alt: What the figure shows, for those who can't see it.
 
@@ -10,6 +12,7 @@
 """
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -21,7 +24,13 @@ from myst_nb.ext.glue.utils import retrieve_glue_data
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from amol.paper.verdicts import VERDICTS
+from amol.report.tables import DASH
+
 logger = logging.getLogger(__name__)
+EMPTY = re.compile(rf"[|\s{DASH}]*")
+FIGURE = re.compile(r'(<figure[^>]* id="([\w-]+)"[^>]*>\s*)(<img [^>]*src="([^"]*)"[^>]*>)')
+VERDICT = re.compile(rf"<td(?=[^>]*>(?:<p>)?({'|'.join(VERDICTS)})(?:</p>)?</td>)")
 RESULTS = re.compile(r"(?:```\{result\}.*?\n```\s*)+", re.DOTALL)
 FILES = {"svg": "SVG", "pdf": "PDF", "csv": "CSV", "tex": "LaTeX", "vl.json": "Vega-Lite"}
 
@@ -54,6 +63,8 @@ class Result(SphinxDirective):
         words, _, grid = text.rpartition("\n\n")
         caption = " ".join([*self.content, words])
         head = [f"::::{{table}} {caption}", f":name: {label}", ""]
+        if EMPTY.fullmatch("".join(grid.splitlines()[2:])):
+            head.insert(2, ":class: empty")  # its caption says so and keeps its number
         links = f'<p class="downloads">{self.downloads(label, "tables")}</p>'
         return [*head, *grid.splitlines(), "::::", "", links]
 
@@ -126,7 +137,31 @@ def arrange(app, docname: str, content: list[str]) -> None:
         content[0] = json.dumps(notebook)
 
 
+def finish(app, exception) -> None:
+    """Let phones show the narrow form of a figure, and style sheets see a verdict."""
+    if exception or app.builder.name != "html":
+        return
+    site = Path(app.outdir)
+    figures = site / "results" / "figures"
+
+    def with_narrow(found: re.Match) -> str:
+        start, label, image, address = found.groups()
+        for name in (label, Path(address).stem):
+            narrow = figures / f"{name}.narrow.svg"
+            if narrow.exists():
+                source = Path(os.path.relpath(narrow, page.parent)).as_posix()
+                phone = f'<source media="(max-width: 600px)" srcset="{source}"/>'
+                return f"{start}<picture>{phone}{image}</picture>"
+        return found[0]
+
+    for page in site.rglob("*.html"):
+        html = FIGURE.sub(with_narrow, page.read_text(encoding="utf-8"))
+        page.write_text(VERDICT.sub(r'<td data-verdict="\1"', html), encoding="utf-8")
+
+
 def setup(app):
     app.add_directive("result", Result)
+    app.add_js_file("tables.js", loading_method="defer")
+    app.connect("build-finished", finish, priority=550)  # after `executed` has copied the results
     app.connect("source-read", arrange, priority=600)  # after `executed`
     return {"parallel_read_safe": True, "parallel_write_safe": True}
