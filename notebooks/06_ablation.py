@@ -85,13 +85,15 @@ show_numbers(ablation_dataset=dataset)
 # %% [markdown]
 # ```{result} fig-ablation
 # :alt: >-
-# :  Four panels, QWK, CHR, CHR_ext and accuracy, one row per loss. AMOL, AMOL-asym and AMOL-exp have
-# :  the highest QWK and low hedging rates; AMOL-asym and the masked cross-entropy hedge at zero;
+# :  Four panels, QWK, CHR, CHR_ext and accuracy, one row per loss. AMOL, AMOL-asym and AMOL-exp
+# :  have the highest QWK and low hedging rates; AMOL-asym and the masked cross-entropy hedge at
+# :  zero;
 # :  AMOL-OLL falls off in QWK and accuracy and has the highest rates.
 #
 # The ablation on {glue:text}`ablation_dataset`: our mean with one standard deviation over seeds on
 # either side, and the paper's mean as a tick.
 # ```
+
 
 # %% tags=["remove-cell"]
 def step(method, baseline, metric):
@@ -129,6 +131,7 @@ say("steps_mae", not np.isnan(mae), f"MAE is {change(mae)} with the weight than 
 # the {ref}`discussion <sec-discussion>` is about what it hides.
 #
 # ## The paper's three findings
+
 
 # %% tags=["remove-cell"]
 def pair(metric, *names):
@@ -171,8 +174,8 @@ say(
 #    the symmetric weight the classes just beyond the center are penalized nearly as much as the
 #    center; with the inward one they are free, so that mass can move across.
 # 2. **Shape.** {glue:text}`shape` The paper concludes that the shape hardly matters. The
-#    exponential reaches a peak of $e^{\alpha}$ instead of $1 + \alpha$, so part of the difference is
-#    plain strength. {glue:md}`steadiness`
+#    exponential peaks at $e^{\alpha}$ instead of $1 + \alpha$, so part of the difference is plain
+#    strength. {glue:md}`steadiness`
 # 3. **Base.** {glue:text}`base` The weight on the closeness loss is the paper's negative result.
 #
 # The paper attributes that collapse to a missing signal about the correct class. There is a simpler
@@ -228,9 +231,10 @@ show_numbers(strength_best=f"QWK is highest at α = {where}; α = 1 is at most {
 # %% [markdown]
 # ```{result} fig-strength
 # :alt: >-
-# :  Four panels, QWK, CHR_ext, center recall and extreme recall, against alpha from 0 to 8, one line
-# :  per data set. QWK rises a little to alpha 1 or 2 and then falls, steeply on Abalone; CHR_ext and
-# :  center recall fall throughout; extreme recall rises on Abalone and stays at zero on both wines
+# :  Four panels, QWK, CHR_ext, center recall and extreme recall, against alpha from 0 to 8, one
+# :  line per data set. QWK rises a little to alpha 1 or 2 and then falls, steeply on Abalone;
+# :  CHR_ext and center recall fall throughout; extreme recall rises on Abalone and stays at zero on
+# :  both wines
 # :  until alpha 4.
 #
 # AMOL with weights of different strength: mean and standard deviation over five seeds (recorded

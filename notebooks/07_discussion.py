@@ -66,6 +66,7 @@ def mean(method, metric):
     """Mean over seeds on the page's data set; NaN where it wasn't run."""
     return tables.value(summary, dataset, method, metric)
 
+
 # %% [markdown]
 # ## Who is called what
 #
@@ -89,9 +90,9 @@ show("fig-confusions", figure, kept)
 ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
 say(
     "ends_lost", ends["AMOL"] < ends["CE"] and ends["AMOL-asym"] < ends["CE"],
-    f"AMOL empties the framed column at both ends, but most of what leaves it arrives next door and "
-    f"not at home: of the first and last class it finds {ends['AMOL']:.2f}, AMOL-asym "
-    f"{ends['AMOL-asym']:.2f}, cross-entropy {ends['CE']:.2f}.",
+    "AMOL empties the framed column at both ends, but that doesn't bring the samples home: of the "
+    f"first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
+    f"cross-entropy {ends['CE']:.2f}.",
 )  # fmt: skip
 say(
     "ends_base", ends["KL"] < ends["AMOL"] < ends["CE"],
@@ -192,8 +193,9 @@ say(
 # %% [markdown]
 # ```{result} fig-blindspot
 # :alt: >-
-# :  One panel per data set, one row per loss. A hollow dot shows how often extreme samples are called
-# :  the center, a full dot how often true center samples are. The bar between them is J_c. For the
+# :  One panel per data set, one row per loss. A hollow dot shows how often extreme samples are
+# :  called the center, a full dot how often true center samples are. The bar between them is J_c.
+# :  For the
 # :  masked cross-entropy both dots sit at zero; for AMOL-asym on Abalone they nearly do.
 #
 # How often the answer is "center", for extreme samples (hollow) and for true center samples (full).
@@ -230,8 +232,9 @@ say(
 #   of a wrong class, and cross-entropy's doesn't ({ref}`sec-losses` has the figures).
 # - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`tab-terms`), so
 #   its probabilities are not to be taken at face value. {glue:md}`tails`
-# - **One split.** Every ± on these pages is the spread over random starts on one split of the data.
-#   It says nothing about other samples from the same source.
+# - **One split.** Every ± on this page is the spread over random starts on one split of the data.
+#   It
+#   says nothing about other samples from the same source.
 # - **Crowded middle.** The paper finds the largest effects where the labels crowd in the center and
 #   names Abalone among them; {numref}`fig-labels` shows that Abalone, cut into equal parts, has no
 #   crowd.

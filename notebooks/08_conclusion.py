@@ -36,6 +36,7 @@ contrasts = appendix.paired(runs, pairs, metrics).set_index(["method", "baseline
 means = runs.groupby(["dataset", "method"], sort=False)[metrics].mean()
 splits = int(runs["split_seed"].nunique())
 
+
 # %% tags=["remove-cell"]
 def differ(method, baseline, metric):
     """Differences by data set, and the data sets on which better and worse are shown."""
@@ -49,6 +50,7 @@ def both(better, worse, more, fewer):
     clauses = [f"{word} on {listed(part)}" for word, part in ((more, better), (fewer, worse))
                if part]  # fmt: skip
     return " and ".join(clauses) or "no difference is shown on any set"
+
 
 # %% tags=["remove-cell"]
 gain, better, worse = differ("AMOL", "CE", "QWK")
@@ -90,11 +92,11 @@ say(
 _, more, fewer = differ("AMOL", "CE", "extreme_recall")
 say("end_ends", bool(more or fewer),
     f"Samples of the first and last class: AMOL finds {both(more, fewer, 'more', 'fewer')}.",
-    "No difference is shown in how many samples of the first and last class AMOL finds.")  # fmt: skip
+    "In the recall of the first and last class no difference is shown.")  # fmt: skip
 _, more, fewer = differ("AMOL", "CE", "center_recall")
 say("end_center", bool(more or fewer),
     f"Samples of the center class: AMOL finds {both(more, fewer, 'more', 'fewer')}.",
-    "No difference is shown in how many samples of the center class AMOL finds.")  # fmt: skip
+    "In the recall of the center class no difference is shown.")  # fmt: skip
 
 # %% tags=["remove-cell"]
 last = datasets[-1]
