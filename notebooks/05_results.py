@@ -71,6 +71,17 @@ def against(method, metric, baseline="CE"):
     return (wide[method] - wide[baseline]).dropna()
 
 
+# %% tags=["remove-cell"]
+def quoted(dataset, metric, *names):
+    """A metric of several methods on one data set, as text, with the paper's in parentheses."""
+    cells = []
+    for name in names:
+        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
+        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
+    return listed(cells)
+
+
+# %% tags=["remove-cell"]
 def lead(part, method, what):
     """Where a method has the best mean or ties for it, as a sentence."""
     won = list(part.loc[tables.best_mask(part) & (part["method"] == method), "dataset"])
@@ -215,15 +226,6 @@ say(
 
 
 # %% tags=["remove-cell"]
-def quoted(dataset, metric, *names):
-    """A metric of several methods on one data set, as text, with the paper's in parentheses."""
-    cells = []
-    for name in names:
-        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
-        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
-    return listed(cells)
-
-
 three = ("CE", "AMOL", "AMOL-asym")
 say("aba", "Abalone" in sets,
     "**Abalone** has by far the most test samples in its outermost classes, so the plain rate is "

@@ -61,6 +61,23 @@ summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy", "MAE"])
 controls = summary["method"].isin(["KL", "CE-masked"])
 dataset = settings.datasets[0]
 
+
+# %% tags=["remove-cell"]
+def step(method, baseline, metric):
+    """Difference of two means on the ablation's data set; NaN where one is missing."""
+    values = [tables.value(summary, dataset, name, metric) for name in (method, baseline)]
+    return values[0] - values[1]
+
+
+def pair(metric, *names):
+    """A metric of two methods, ours with the paper's in parentheses, as text."""
+    cells = []
+    for name in names:
+        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
+        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
+    return listed(cells)
+
+
 # %% [markdown]
 # ## The paper's table, and two controls
 #
@@ -96,12 +113,6 @@ show_numbers(ablation_dataset=dataset)
 
 
 # %% tags=["remove-cell"]
-def step(method, baseline, metric):
-    """Difference of two means on the ablation's data set; NaN where one is missing."""
-    values = [tables.value(summary, dataset, name, metric) for name in (method, baseline)]
-    return values[0] - values[1]
-
-
 base, weight = step("KL", "CE", "QWK"), step("AMOL", "KL", "QWK")
 chr_base, chr_weight = step("KL", "CE", "CHR"), step("AMOL", "KL", "CHR")
 known = not np.isnan([base, weight, chr_base, chr_weight]).any()
@@ -134,15 +145,6 @@ say("steps_mae", not np.isnan(mae), f"MAE is {change(mae)} with the weight than 
 
 
 # %% tags=["remove-cell"]
-def pair(metric, *names):
-    """A metric of two methods, ours with the paper's in parentheses, as text."""
-    cells = []
-    for name in names:
-        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
-        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
-    return listed(cells)
-
-
 show_numbers(
     direction=f"CHR is {pair('CHR', 'AMOL', 'AMOL-asym')}; QWK {pair('QWK', 'AMOL', 'AMOL-asym')}.",
     shape=f"QWK is {pair('QWK', 'AMOL', 'AMOL-exp')}; CHR {pair('CHR', 'AMOL', 'AMOL-exp')}.",

@@ -151,7 +151,7 @@ show("tab-beats", cells.rename_axis(columns=None), headline)
 table = contrasts.set_index(["method", "baseline", "metric"]).sort_index()
 
 
-def compared(key, method, baseline, metric, better="higher", worse="lower"):
+def state(key, method, baseline, metric, better="higher", worse="lower"):
     """Say where a difference is shown, and how large it is there."""
     part = table.loc[[(method, baseline, metric)]].set_index("dataset")
     clauses = []
@@ -159,25 +159,27 @@ def compared(key, method, baseline, metric, better="higher", worse="lower"):
         named = part[part["verdict"] == verdict]
         if len(named):
             where = "every data set" if len(named) == len(datasets) else listed(named.index)
-            clauses.append(f"{word} on {where} ({changes(named['difference'])})")
-    other = "AMOL without its weight" if baseline == "KL" else baseline
-    text = " and ".join(clauses)
-    say(key, bool(text), f"{method}'s {metric} against {other}: {text}.",
-        f"{method}'s {metric} against {other}: no difference is shown.")  # fmt: skip
+            size = changes(named["difference"]).rpartition(" ")[0]
+            clauses.append(f"{word} on {where} (by {size})")
+    name = f"{method}'s {metric.replace('_recall', ' recall')}"
+    other = "its base without the weight" if baseline == "KL" else baseline
+    say(key, bool(clauses), f"{name} is shown to differ from that of {other}: "
+        f"{' and '.join(clauses)}.", f"{name} isn't shown to differ from that of {other}.")  # fmt: skip
 
 
 # %% tags=["remove-cell"]
-for method in ("AMOL", "AMOL-asym"):
-    for baseline in ("CE", "KL"):
-        key = f"{method.lower().replace('-', '_')}_{baseline.lower()}"
-        compared(f"{key}_qwk", method, baseline, "QWK")
-        for metric in ("CHR_ext", "MAE"):
-            compared(f"{key}_{metric.lower()}", method, baseline, metric, "lower", "higher")
-        for metric in ("J_c", "extreme_recall", "center_recall"):
-            compared(f"{key}_{metric.lower()}", method, baseline, metric)
+for method, key in {"AMOL": "amol", "AMOL-asym": "amol_asym"}.items():
+    state(f"{key}_ce_chr_ext", method, "CE", "CHR_ext", "lower", "higher")
+    for metric in ("J_c", "extreme_recall", "center_recall"):
+        state(f"{key}_ce_{metric.lower()}", method, "CE", metric)
+for baseline in ("CE", "KL"):
+    state(f"amol_{baseline.lower()}_qwk", "AMOL", baseline, "QWK")
+    state(f"amol_{baseline.lower()}_mae", "AMOL", baseline, "MAE", "lower", "higher")
+state("amol_kl_chr_ext", "AMOL", "KL", "CHR_ext", "lower", "higher")
+state("amol_kl_j_c", "AMOL", "KL", "J_c")
 for baseline in ("OLL", "SORD"):
-    compared(f"amol_{baseline.lower()}_qwk", "AMOL", baseline, "QWK")
-compared("kl_ce_qwk", "KL", "CE", "QWK")
+    state(f"amol_{baseline.lower()}_qwk", "AMOL", baseline, "QWK")
+state("kl_ce_qwk", "KL", "CE", "QWK")
 show_numbers(splits_intervals=int(favored.sum()), splits_by_chance=float(0.05 * favored.sum()))
 excluding = favored & contrasts["verdict"].ne("no difference shown")
 show_numbers(splits_excluding=int(excluding.sum()))

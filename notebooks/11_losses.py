@@ -110,6 +110,7 @@ def ahead(metric, sign):
     return listed(f"{name} on {count}" for name, count in counts.items())
 
 
+# %% tags=["remove-cell"]
 sets = everything["dataset"].nunique()
 for metric, sign in {"QWK": 1, "MAE": -1, "RPS": -1}.items():
     others = ahead(metric, sign)
