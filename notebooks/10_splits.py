@@ -45,9 +45,8 @@ show_numbers(splits_count=splits)
 # {glue:text}`splits_count:d` splits, numbers 0 onwards, and on each of them one network
 # per loss, with a random start that belongs to the split. A ± below is therefore the spread of *one
 # run on a new split*: what somebody would see who took the protocol to fresh data. The printed
-# numbers
-# stand under ours; they belong to one split, so a printed mean may well lie away from ours without
-# either being wrong.
+# numbers stand under ours; they belong to one split, so a printed mean may well lie away from ours
+# without either being wrong.
 
 # %% tags=["remove-output"]
 summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy"])
@@ -163,8 +162,8 @@ def state(key, method, baseline, metric, better="higher", worse="lower"):
             clauses.append(f"{word} on {where} (by {size})")
     name = f"{method}'s {metric.replace('_recall', ' recall')}"
     other = "its base without the weight" if baseline == "KL" else baseline
-    say(key, bool(clauses), f"{name} is shown to differ from that of {other}: "
-        f"{' and '.join(clauses)}.", f"{name} isn't shown to differ from that of {other}.")  # fmt: skip
+    text = f"{name} is shown to differ from that of {other}: {' and '.join(clauses)}."
+    say(key, bool(clauses), text, f"{name} isn't shown to differ from that of {other}.")
 
 
 # %% tags=["remove-cell"]
