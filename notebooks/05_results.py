@@ -224,7 +224,6 @@ say(
 #
 # ## The data sets one by one
 
-
 # %% tags=["remove-cell"]
 three = ("CE", "AMOL", "AMOL-asym")
 say("aba", "Abalone" in sets,

@@ -111,7 +111,6 @@ show_numbers(ablation_dataset=dataset)
 # either side, and the paper's mean as a tick.
 # ```
 
-
 # %% tags=["remove-cell"]
 base, weight = step("KL", "CE", "QWK"), step("AMOL", "KL", "QWK")
 chr_base, chr_weight = step("KL", "CE", "CHR"), step("AMOL", "KL", "CHR")
@@ -142,7 +141,6 @@ say("steps_mae", not np.isnan(mae), f"MAE is {change(mae)} with the weight than 
 # the {ref}`discussion <sec-discussion>` is about what it hides.
 #
 # ## The paper's three findings
-
 
 # %% tags=["remove-cell"]
 show_numbers(
