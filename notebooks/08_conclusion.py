@@ -12,8 +12,8 @@
 # (sec-conclusion)=
 # # Conclusion: what holds, and what to use
 #
-# The paper's claims stand one by one in the {ref}`ledger <sec-ledger>`. This page says in words
-# what remains of them and what follows for use. Its sentences rest on random splits of the data,
+# The paper's claims stand one by one in the {ref}`ledger <sec-ledger>`, with the revisions of their
+# rules. This page says in words what remains of them and what follows for use. Its sentences rest on random splits of the data,
 # every loss on the same ones ({ref}`sec-splits`): a difference is *shown* where its corrected 95 %
 # interval {eq}`eq-corrected` leaves zero out.
 
