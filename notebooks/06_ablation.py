@@ -45,7 +45,9 @@ import numpy as np
 
 from amol.experiments import StudySettings, run_study
 from amol.paper.open_choices import register_readings
-from amol.report import figures, footer, show, show_numbers, tables
+from amol.paper.recordings import load
+from amol.report import figures, footer, pictures, say, show, show_numbers, tables
+from amol.report.words import change, listed
 
 register_readings()  # losses as the paper could also be read, such as "AMOL-OLL on Castagnos"
 settings = StudySettings(
@@ -54,28 +56,45 @@ settings = StudySettings(
 )  # fmt: skip
 runs = run_study(settings)
 
-# %%
-summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy"])
+# %% tags=["remove-cell"]
+summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy", "MAE"])
 controls = summary["method"].isin(["KL", "CE-masked"])
 dataset = settings.datasets[0]
 
+
+# %% tags=["remove-cell"]
+def step(method, baseline, metric):
+    """Difference of two means on the ablation's data set; NaN where one is missing."""
+    values = [tables.value(summary, dataset, name, metric) for name in (method, baseline)]
+    return values[0] - values[1]
+
+
+def pair(metric, *names):
+    """A metric of two methods, ours with the paper's in parentheses, as text."""
+    cells = []
+    for name in names:
+        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
+        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
+    return listed(cells)
+
+
 # %% [markdown]
-# ## The paper's ablation
+# ## The paper's table, and two controls
 #
-# {numref}`tab-ablation` is the paper's table with accuracy added; {numref}`fig-ablation` draws it
-# together with the two controls.
+# {numref}`tab-ablation` is the paper's table with accuracy and the two {term}`controls <control>`
+# added; {numref}`fig-ablation` draws it.
 
 # %% tags=["remove-output"]
-variants = summary if controls.all() else summary[~controls]
-show("tab-ablation", tables.comparison(variants, "metric", place="Table 4"))
+printed = summary[summary["metric"] != "MAE"]
+show("tab-ablation", tables.comparison(printed, "metric", place="Table 4"))
 
 # %% [markdown]
 # ```{result} tab-ablation
-# The ablation, with accuracy.
+# The ablation, with accuracy and two controls.
 # ```
 
 # %% tags=["remove-output"]
-drawn = summary[(summary["dataset"] == dataset)]
+drawn = printed[printed["dataset"] == dataset]
 figure = figures.dots(drawn, "metric")
 show("fig-ablation", figure, drawn)
 show_numbers(ablation_dataset=dataset)
@@ -83,77 +102,87 @@ show_numbers(ablation_dataset=dataset)
 # %% [markdown]
 # ```{result} fig-ablation
 # :alt: >-
-# :  Four panels, QWK, CHR, CHR_ext and accuracy, one row a loss. AMOL, AMOL-asym and AMOL-exp have
-# :  the highest QWK and low hedging rates; AMOL-asym and the masked cross-entropy hedge at zero;
+# :  Four panels, QWK, CHR, CHR_ext and accuracy, one row per loss. AMOL, AMOL-asym and AMOL-exp
+# :  have the highest QWK and low hedging rates; AMOL-asym and the masked cross-entropy hedge at
+# :  zero;
 # :  AMOL-OLL falls off in QWK and accuracy and has the highest rates.
 #
-# The ablation on {glue:text}`ablation_dataset` with both controls: our mean with one standard
-# deviation over seeds on either side, and the paper's mean as a tick.
+# The ablation on {glue:text}`ablation_dataset`: our mean with one standard deviation over seeds on
+# either side, and the paper's mean as a tick.
 # ```
 
 # %% tags=["remove-cell"]
-quoted = {}
-for key, method in {
-    "amol": "AMOL", "asym": "AMOL-asym", "exp": "AMOL-exp", "oll": "AMOL-OLL", "ce": "CE",
-    "amolce": "AMOL-CE", "kl": "KL", "masked": "CE-masked",
-}.items():  # fmt: skip
-    for metric in ("QWK", "CHR", "CHR_ext", "accuracy"):
-        cell = (summary, dataset, method, metric)
-        quoted[f"{key}_{metric.lower()}"] = tables.quote(*cell)
-        quoted[f"{key}_{metric.lower()}_paper"] = tables.quote(*cell, paper=True)
-show_numbers(**quoted)
+base, weight = step("KL", "CE", "QWK"), step("AMOL", "KL", "QWK")
+chr_base, chr_weight = step("KL", "CE", "CHR"), step("AMOL", "KL", "CHR")
+known = not np.isnan([base, weight, chr_base, chr_weight]).any()
+say(
+    "steps", known and min(base, weight) > 0,
+    f"Of AMOL's gain over cross-entropy in QWK, {base:.3f} comes from the base loss, that is from "
+    f"the Gaussian target and the direction of the divergence, and {weight:.3f} from the weight.",
+    "" if not known else
+    f"The base loss alone makes QWK {change(base)}, the weight {change(weight)}.",
+)  # fmt: skip
+say(
+    "steps_chr", known and chr_base > 0 > chr_weight,
+    f"For hedging the two pull apart: the base loss *raises* CHR, by {chr_base:.3f}, and the "
+    f"weight lowers it by {-chr_weight:.3f}.",
+    "" if not known else
+    f"The base loss alone makes CHR {change(chr_base)}, the weight {change(chr_weight)}.",
+)  # fmt: skip
+mae = step("AMOL", "KL", "MAE")
+say("steps_mae", not np.isnan(mae), f"MAE is {change(mae)} with the weight than without.")
 
 # %% [markdown]
-# ### Finding 1: direction
+# **No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss
+# (`KL`), then to the weight. {glue:md}`steps` {glue:md}`steps_chr` {glue:md}`steps_mae`
 #
-# Restricting the weight to the inward side takes CHR from {glue:text}`amol_chr` to
-# {glue:text}`asym_chr` (paper: {glue:text}`amol_chr_paper` to {glue:text}`asym_chr_paper`) and QWK
-# from {glue:text}`amol_qwk` to {glue:text}`asym_qwk` (paper: {glue:text}`amol_qwk_paper` to
-# {glue:text}`asym_qwk_paper`). Why should charging *fewer* classes lower the rate, as the paper
-# finds? With the symmetric weight the classes just beyond the center are charged nearly as much as
-# the center; with the inward one they are free, so the cheapest way out leads across: mass that
-# would lie in the center can move to the class beyond it.
+# **No center.** Cross-entropy with its center class struck out has CHR 0 by construction, without
+# having learned anything. A rate of zero alone therefore says little;
+# the {ref}`discussion <sec-discussion>` is about what it hides.
 #
-# ### Finding 2: shape
+# ## The paper's three findings
 
 # %% tags=["remove-cell"]
-shapes = {}
-for key, prefix in {"shape": "", "shape_paper": "paper_"}.items():
-    (amol, amol_std), (exp, exp_std) = (
-        [tables.value(summary, dataset, method, "CHR", prefix + part) for part in ("mean", "std")]
-        for method in ("AMOL", "AMOL-exp")
-    )
-    spread = np.hypot(amol_std, exp_std)
-    known = spread > 0 and exp > 0
-    shapes[f"{key}_gap"] = f"{(amol - exp) / spread:.1f}" if known else tables.DASH
-    shapes[f"{key}_ratio"] = f"{amol / exp:.1f}" if known else tables.DASH
-show_numbers(**shapes)
+show_numbers(
+    direction=f"CHR is {pair('CHR', 'AMOL', 'AMOL-asym')}; QWK {pair('QWK', 'AMOL', 'AMOL-asym')}.",
+    shape=f"QWK is {pair('QWK', 'AMOL', 'AMOL-exp')}; CHR {pair('CHR', 'AMOL', 'AMOL-exp')}.",
+    base=f"QWK is {pair('QWK', 'AMOL', 'AMOL-OLL', 'AMOL-CE', 'CE')}; accuracy "
+    f"{pair('accuracy', 'AMOL', 'AMOL-OLL')}.",
+)
+
+# %% tags=["remove-cell"]
+spread = {
+    prefix: [[tables.value(summary, dataset, m, metric, f"{prefix}std") for m in
+              ("AMOL", "AMOL-exp")] for metric in ("QWK", "CHR")]
+    for prefix in ("", "paper_")
+}  # fmt: skip
+steadier = {k: sum(a > b for a, b in v) for k, v in spread.items()}
+texts = {
+    k: " and ".join(f"{a:.3f} against {b:.3f} in {metric}"
+                    for (a, b), metric in zip(v, ("QWK", "CHR"), strict=True))
+    for k, v in spread.items()
+}  # fmt: skip
+say(
+    "steadiness", steadier["paper_"] == 2,
+    "The paper prefers the linear form for its stability. Its own spreads say the opposite: the "
+    f"standard deviation over seeds is {texts['paper_']} for the linear and the exponential form; "
+    f"ours is {texts['']}.",
+)  # fmt: skip
 
 # %% [markdown]
-# The paper concludes that the shape of the weight hardly matters. The QWK is
-# {glue:text}`amol_qwk` with the linear weight and {glue:text}`exp_qwk` with the exponential one
-# (paper: {glue:text}`amol_qwk_paper` and {glue:text}`exp_qwk_paper`). For CHR they are
-# {glue:text}`amol_chr` and {glue:text}`exp_chr` (paper: {glue:text}`amol_chr_paper` and
-# {glue:text}`exp_chr_paper`). In the published numbers one rate is
-# {glue:text}`shape_paper_ratio` times the other, {glue:text}`shape_paper_gap` combined standard
-# deviations apart; in ours {glue:text}`shape_ratio` times and {glue:text}`shape_gap`. The
-# exponential reaches a peak of $e^{\alpha}$ instead of $1 + \alpha$, so part of the difference is
-# plain strength.
+# 1. **Direction.** {glue:text}`direction` Why does penalizing *fewer* classes lower the rate? With
+#    the symmetric weight the classes just beyond the center are penalized nearly as much as the
+#    center; with the inward one they are free, so that mass can move across.
+# 2. **Shape.** {glue:text}`shape` The paper concludes that the shape hardly matters. The
+#    exponential peaks at $e^{\alpha}$ instead of $1 + \alpha$, so part of the difference is plain
+#    strength. {glue:md}`steadiness`
+# 3. **Base.** {glue:text}`base` The weight on the closeness loss is the paper's negative result.
 #
-# ### Finding 3: the base loss
-#
-# The paper's negative result is the weight on the closeness loss: QWK {glue:text}`oll_qwk`,
-# accuracy {glue:text}`oll_accuracy` (paper: {glue:text}`oll_qwk_paper` and
-# {glue:text}`oll_accuracy_paper`), against {glue:text}`amol_qwk` and {glue:text}`amol_accuracy` for
-# AMOL (paper: {glue:text}`amol_qwk_paper` and {glue:text}`amol_accuracy_paper`). On cross-entropy
-# the weight gives QWK {glue:text}`amolce_qwk`, where plain cross-entropy has {glue:text}`ce_qwk`
-# (paper: {glue:text}`amolce_qwk_paper` and {glue:text}`ce_qwk_paper`).
-#
-# The paper takes the collapse for the lack of a signal about the right class. There is a simpler
+# The paper attributes that collapse to a missing signal about the correct class. There is a simpler
 # reading. The terms of the closeness loss {eq}`eq-oll` are *rewards* for mass near the truth; a
 # weight that is largest in the center multiplies the reward there. If that is the cause, the same
-# weight on OLL as Castagnos defines it, {eq}`eq-oll-castagnos`, whose terms are *charges*, should
-# not collapse. That combination is run here too:
+# weight on OLL as Castagnos defines it, {eq}`eq-oll-castagnos`, whose terms are *penalties*, should
+# not collapse:
 
 # %%
 castagnos = replace(settings, datasets=(dataset,), methods=("AMOL-OLL on Castagnos",))
@@ -161,53 +190,59 @@ castagnos_summary = tables.summarize(run_study(castagnos), ["QWK", "accuracy", "
 
 # %% tags=["remove-cell"]
 (method,) = castagnos.methods
-show_numbers(
-    castagnos_qwk=tables.quote(castagnos_summary, dataset, method, "QWK"),
-    castagnos_accuracy=tables.quote(castagnos_summary, dataset, method, "accuracy"),
-    castagnos_chr=tables.quote(castagnos_summary, dataset, method, "CHR"),
-)
+cells = {m: tables.quote(castagnos_summary, dataset, method, m) for m in ("QWK", "accuracy", "CHR")}
+lost = tables.value(summary, dataset, "AMOL-OLL", "QWK")
+say(
+    "castagnos", tables.value(castagnos_summary, dataset, method, "QWK") > lost + 0.1,
+    "It doesn't:",
+    "Its figures:",
+)  # fmt: skip
+show_numbers(castagnos_cells=", ".join(f"{m} {text}" for m, text in cells.items()))
 
 # %% [markdown]
-# It gives QWK {glue:text}`castagnos_qwk`, accuracy {glue:text}`castagnos_accuracy` and CHR
-# {glue:text}`castagnos_chr`.
+# {glue:text}`castagnos` {glue:text}`castagnos_cells`.
 #
-# ## Two controls
+# ## How strong a weight?
 #
-# {numref}`tab-controls` sets the two {term}`controls <control>` beside the losses that they
-# question.
+# The paper uses $\alpha = 1$ throughout and says that it needs tuning. {numref}`fig-strength`
+# changes it on the three real data sets, from no weight at all to eight times the paper's.
 
 # %% tags=["remove-output"]
-others = summary["method"].isin(["AMOL-exp", "AMOL-OLL", "AMOL-CE"])
-controlled = summary if others.all() else summary[~others]
-show("tab-controls", tables.comparison(controlled, "metric"))
+asked = ["QWK", "CHR_ext", "center_recall", "extreme_recall"]
+swept = load("alpha").melt(["dataset", "strength", "seed"], asked, "metric")
+swept = swept.groupby(["metric", "dataset", "strength"], sort=False)["value"]
+swept = swept.agg(["mean", "std"]).reset_index()
+show("fig-strength", pictures.strengths(swept), swept)
 
 # %% tags=["remove-cell"]
-steps = {}
-for key, (method, baseline, metric) in {
-    "base_gain": ("KL", "CE", "QWK"), "weight_gain": ("AMOL", "KL", "QWK"),
-    "base_chr": ("KL", "CE", "CHR"), "weight_chr": ("AMOL", "KL", "CHR"),
-}.items():  # fmt: skip
-    step = tables.value(summary, dataset, method, metric)
-    step -= tables.value(summary, dataset, baseline, metric)
-    steps[key] = tables.DASH if np.isnan(step) else f"{step:+.3f}".replace("-", "−")
-show_numbers(**steps)
+wide = swept.pivot(index=["metric", "dataset"], columns="strength", values="mean")
+best = wide.loc["QWK"].idxmax(axis=1)
+falling = (wide.loc["CHR_ext"].diff(axis=1).iloc[:, 1:] <= 1e-9).all(axis=None)
+fewer = (wide.loc["center_recall"].diff(axis=1).iloc[:, 1:] <= 1e-9).all(axis=None)
+say(
+    "strength", falling and fewer,
+    "A stronger weight hedges less on every set, and finds fewer samples of the center class "
+    "step by step: the two can't be had apart.",
+)  # fmt: skip
+where = listed(f"{value:g} on {name}" for name, value in best.items())
+gap = (wide.loc["QWK"].max(axis=1) - wide.loc["QWK"][1.0]).max()
+show_numbers(strength_best=f"QWK is highest at α = {where}; α = 1 is at most {gap:.3f} below.")
 
 # %% [markdown]
-# ```{result} tab-controls
-# Two controls.
+# ```{result} fig-strength
+# :alt: >-
+# :  Four panels, QWK, CHR_ext, center recall and extreme recall, against alpha from 0 to 8, one
+# :  line per data set. QWK rises a little to alpha 1 or 2 and then falls, steeply on Abalone;
+# :  CHR_ext and center recall fall throughout; extreme recall rises on Abalone and stays at zero on
+# :  both wines
+# :  until alpha 4.
+#
+# AMOL with weights of different strength: mean and standard deviation over five seeds (recorded
+# runs; the first point, 0, is `KL`).
 # ```
 #
-# **No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss, then
-# to the weight. In QWK the base loss brings {glue:text}`base_gain` and the weight
-# {glue:text}`weight_gain`; in CHR the base loss {glue:text}`base_chr` and the weight
-# {glue:text}`weight_chr`. The first number of each pair is owed to the Gaussian target and the
-# direction of the divergence, the second to the weight alone.
-#
-# **No center.** Cross-entropy with its center class struck out has CHR {glue:text}`masked_chr`, by
-# construction, with QWK {glue:text}`masked_qwk` and accuracy {glue:text}`masked_accuracy`;
-# AMOL-asym has CHR {glue:text}`asym_chr`, QWK {glue:text}`asym_qwk` and accuracy
-# {glue:text}`asym_accuracy`. A rate of zero alone therefore says little. What it hides is the
-# subject of the {ref}`discussion <sec-discussion>`.
+# {glue:text}`strength` {glue:text}`strength_best` And there is a second number to choose, which the
+# paper doesn't count: the width $\sigma$ of the Gaussian target, 1 throughout.
 
 # %% [markdown]
 # ## Exercises

@@ -89,6 +89,14 @@ def _seeds() -> Grid:
     return [({}, StudySettings(seeds=range(5, 30)))]
 
 
+ALPHAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+def _alpha() -> Grid:
+    """AMOL with weights from none (0) to eight times the paper's."""
+    return [({"strength": a}, StudySettings(REAL, ("AMOL",), alpha=a)) for a in ALPHAS]
+
+
 RECORDINGS: dict[str, Callable[[], Grid]] = {
     "grid": _default,
     "controls": _controls,
@@ -97,6 +105,7 @@ RECORDINGS: dict[str, Callable[[], Grid]] = {
     "choices": choice_grid,
     "losses": _losses,
     "seeds": _seeds,
+    "alpha": _alpha,
 }
 
 

@@ -143,7 +143,7 @@ def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
     )
     paper = grid(
         [printed(*p) for p in summary[["paper_mean", "paper_std"]].to_numpy()],
-        best_mask(summary, "paper_mean"),
+        best_mask(summary, "paper_mean") & summary["paper_std"].notna(),  # as it prints them bold
     )
     paper = paper[(paper != DASH).any(axis=1)].rename(lambda name: f"{name}, paper")
     order = [label for name in ours.index for label in (name, f"{name}, paper")]
