@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from amol.losses import center_class
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paper.paired_intervals import compare
-from amol.report.style import STYLE, canvas, literal, row_names
+from amol.report.style import STYLE, canvas, literal, row_names, two_widths
 
 BASELINE = "CE"
 # from home to the far side, each with its color and that of text on it
@@ -52,6 +52,7 @@ def destinations(y_true: np.ndarray, y_pred: np.ndarray, num_classes: int) -> pd
     return pd.Series({name: np.mean(place == name) if place.size else np.nan for name in PLACES})
 
 
+@two_widths
 def stacked_shares(frame: pd.DataFrame) -> Figure:
     """Shares of `PLACES` as stacked bars: one panel per data set, one row per method.
 
