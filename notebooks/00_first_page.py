@@ -103,9 +103,13 @@ show("tab-aims", pd.DataFrame(cells).rename_axis("Loss"), found)
 
 # %% tags=["remove-cell"]
 show_numbers(first_splits=int(recorded["split_seed"].nunique()), first_datasets=count)
+columns = ("AMOL", "KL", "CE-masked")  # of the first page
 for metric, key in AIMS.items():
-    words = {f"{key}_try": "cross-entropy" if advice[metric] == "CE" else advice[metric]}
-    for method in ("AMOL", "KL", "CE-masked"):
+    best = "cross-entropy" if advice[metric] == "CE" else advice[metric]
+    if best not in (*columns, "cross-entropy"):
+        best += f" ({first_page.in_words(contrast(best, metric))})"
+    words = {f"{key}_try": best}
+    for method in columns:
         short = method.split("-")[-1].lower()
         words[f"{key}_{short}"] = first_page.in_words(contrast(method, metric))
     show_numbers(**words)
