@@ -13,9 +13,9 @@
 # # Conclusion: what holds, and what to use
 #
 # The paper's claims stand one by one in the {ref}`ledger <sec-ledger>`, with the revisions of their
-# rules. This page says in words what remains of them and what follows for use. Its sentences rest on random splits of the data,
-# every loss on the same ones ({ref}`sec-splits`): a difference is *shown* where its corrected 95 %
-# interval {eq}`eq-corrected` leaves zero out.
+# rules. This page says in words what remains of them and what follows for use. Its sentences rest
+# on random splits of the data, every loss on the same ones ({ref}`sec-splits`): a difference is
+# *shown* where its corrected 95 % interval {eq}`eq-corrected` leaves zero out.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets that count
