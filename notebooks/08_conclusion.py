@@ -90,6 +90,7 @@ base, *_ = differ("AMOL", "KL", "MAE")
 say(
     "end_mae_kl", (base > 0).all(),
     f"Against `KL`, its own base without the weight, it is {changes(base)} on every data set.",
+    f"Against `KL`, its own base without the weight, it is {changes(base)}.",
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
