@@ -88,8 +88,10 @@ say(
 )  # fmt: skip
 base, *_ = differ("AMOL", "KL", "MAE")
 say(
-    "end_mae_kl", (base > 0).all(),
-    f"Against `KL`, its own base without the weight, it is {changes(base)} on every data set.",
+    "end_mae_kl", base.min() > -0.001 and base.max() > 0.01,
+    f"Against `KL`, its own base without the weight, it is up to {base.max():.3f} higher and "
+    "nowhere lower by 0.001.",
+    f"Against `KL`, its own base without the weight, it is {changes(base)}.",
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
