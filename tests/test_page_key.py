@@ -46,7 +46,7 @@ def keys(root) -> dict[str, str]:
 
 
 def comment(text: str) -> str:
-    return "# why\n\n\n" + text.replace(" = ", "  =  ")
+    return f"# why\n\n\n{text}\n\n# and why\n"
 
 
 def code(text: str) -> str:

@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 import pytest
 from conftest import ROOT
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from matplotlib.figure import Figure
 
@@ -29,6 +30,7 @@ def results(tmp_path, monkeypatch):
 
 def kept(call) -> dict:
     """MIME types of what a call keeps for the page, by label."""
+    InteractiveShell.instance()  # without one, display prints
     with capture_output() as captured:
         assert call() is None
     records = [output for output in captured.outputs if "scrapbook" in output.metadata]

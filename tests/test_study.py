@@ -186,21 +186,23 @@ def test_a_setting_retrains_what_it_touches_and_no_more(store):
     assert run_study(StudySettings(**SMALL, split_seed=1), workers=1).attrs["trained"] == 6
 
 
-@register_loss("cheaper")
-def cheaper(logits, target, num_classes):
-    return -FACTOR * torch.log_softmax(logits, -1).gather(-1, target[..., None])[..., 0]
-
-
 FACTOR = 1.0
 
 
 def test_a_loss_of_the_users_trains_again_when_what_it_reads_has_changed(store, monkeypatch):
+    @register_loss("cheaper")
+    def cheaper(logits, target, num_classes):
+        return -FACTOR * torch.log_softmax(logits, -1).gather(-1, target[..., None])[..., 0]
+
     settings = StudySettings(**SMALL | {"methods": "CE, cheaper"})
-    first = run_study(settings, workers=2)
-    assert first.attrs["trained"] == 6 and first.attrs["uncompiled"] == ("cheaper",)
-    assert run_study(settings).attrs["trained"] == 0
-    monkeypatch.setitem(globals(), "FACTOR", 2.0)
-    assert run_study(settings).attrs["trained"] == 3
+    try:
+        first = run_study(settings, workers=2)
+        assert first.attrs["trained"] == 6 and first.attrs["uncompiled"] == ("cheaper",)
+        assert run_study(settings).attrs["trained"] == 0
+        monkeypatch.setitem(globals(), "FACTOR", 2.0)
+        assert run_study(settings).attrs["trained"] == 3
+    finally:
+        LOSSES.pop("cheaper")
 
 
 def test_a_loss_that_reads_what_no_digest_can_see_is_trained_anew(store, capsys):
