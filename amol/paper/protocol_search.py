@@ -28,15 +28,16 @@ from amol.experiments.settings import StudySettings
 from amol.experiments.study import outcomes_of, run_studies
 from amol.host import processor
 from amol.metrics import center_hedging_rate
+from amol.paper.evidence import Cell, Evidence
 from amol.paper.open_choices import CHOICES, register_readings
-from amol.paper.protocol_fit import METRICS, best, log_likelihood
+from amol.paper.protocol_fit import METRICS, best, fits_as_well, log_likelihood
 from amol.paper.protocol_space import CELLS, Protocol, random_protocols
 from amol.paper.recording_checks import Comparison
 from amol.paper.recordings import folder, keep
 
 SCREEN = {"Wine Red": ("CE", "AMOL")}
 BOTH = SCREEN | {"Wine White": ("CE", "AMOL")}
-WINES, WHOLE_TABLES, THREE, FIVE = 60, 28, 8, 3
+WINES, WHOLE_TABLES, THREE, FIVE = 60, 18, 5, 2
 DECIMALS = 6
 MEASURED = (*METRICS, "accuracy")
 CELL = ["stage", "form", "protocol", "dataset", "method"]
@@ -244,3 +245,24 @@ def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
 
 def _same(a: float, b: float) -> bool:
     return a == b or (np.isnan(a) and np.isnan(b))
+
+
+def worlds_of_protocols(stage: str = "three") -> dict[int, Evidence]:
+    """Evidence of each protocol that fits as well as the best, by number, for judging claims."""
+    tried, cells, _ = load()
+    cells = cells[cells["stage"] == stage]
+    worlds = {}
+    for number in fits_as_well(log_likelihood(cells, tried).sum(axis=1)):
+        own = cells[cells["protocol"] == number]
+        worlds[number] = Evidence(
+            {
+                (row["dataset"], row["method"], metric): Cell(
+                    row[metric], row[f"{metric} std"], row["seeds"]
+                )
+                for _, row in own.iterrows()
+                for metric in MEASURED
+            },
+            dict.fromkeys(CELLS, tried.loc[number, "split_seed"]),
+            least_seeds=1,
+        )
+    return worlds

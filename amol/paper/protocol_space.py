@@ -76,19 +76,23 @@ class Protocol:
 
 def describe(name: str, value) -> str:
     """One answer in a few words."""
-    texts = {
-        "batch_size": "whole batch" if value == WHOLE else f"batch {value}",
-        "layers": f"{value} layer{'s' * (value > 1)}",
-        "monitor": f"stops on {value}",
-        "restore": "best weights" if value else "last weights",
-        "epochs": f"≤ {value} epochs",
-        "split_order": value,
-        "split_seed": "a split per run" if value == PER_RUN else f"split {value}",
-        "standardize_on": f"scaled on {value}",
-        "weight_decay": f"decay {value:g}",
-        "dropout": f"dropout {value:g}",
-    }
-    return texts[name]
+    if name == "batch_size":
+        return "whole batch" if value == WHOLE else f"batch {value}"
+    if name == "layers":
+        return f"{value} layer{'s' * (value > 1)}"
+    if name == "restore":
+        return "best weights" if value else "last weights"
+    if name == "split_seed":
+        return "a split per run" if value == PER_RUN else f"split {value}"
+    form = {
+        "monitor": "stops on {}",
+        "epochs": "≤ {} epochs",
+        "split_order": "{}",
+        "standardize_on": "scaled on {}",
+        "weight_decay": "decay {:g}",
+        "dropout": "dropout {:g}",
+    }[name]
+    return form.format(value)
 
 
 def space_size() -> int:
