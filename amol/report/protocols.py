@@ -43,7 +43,7 @@ def ranked(cells: pd.DataFrame, tried: pd.DataFrame, stage: str) -> pd.DataFrame
 
 def ten_best(cells: pd.DataFrame, tried: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The ten best by one seed, with the stages that tried them longer; as text, and as numbers."""
-    stages = {"1 seed": "whole", "3 seeds": "three", "5 seeds": "five"}
+    stages = {"1 seed": "whole", "3 seeds": "three"}
     found = {name: ranked(cells, tried, stage) for name, stage in stages.items()}
     data = pd.concat(found, axis=1).loc[found["1 seed"].index]
     first = data.iloc[:10].index
@@ -143,9 +143,8 @@ def form_table(cells: pd.DataFrame, tried: pd.DataFrame) -> pd.DataFrame:
     found = []
     for (form, methods), part in _grouped(forms):
         number, seeds = part["protocol"].iloc[0], part["seeds"].iloc[0]
-        usual = cells[
-            (cells["protocol"] == number) & (cells["seeds"] == seeds) & (cells["form"] == "")
-        ]
+        stage = "three" if seeds > 1 else "whole"
+        usual = cells[(cells["protocol"] == number) & (cells["stage"] == stage)]
         keys = part[fits.CELL].apply(tuple, axis=1)
         usual = usual[usual[fits.CELL].apply(tuple, axis=1).isin(set(keys))]
         sums = [fits.log_likelihood(rows, tried) for rows in (part, usual)]
