@@ -36,7 +36,7 @@ from amol.paper.recordings import folder, keep
 
 SCREEN = {"Wine Red": ("CE", "AMOL")}
 BOTH = SCREEN | {"Wine White": ("CE", "AMOL")}
-WINES, WHOLE_TABLES, THREE = 60, 14, 3
+WINES, WHOLE_TABLES, THREE = 60, 32, 9
 DECIMALS = 6
 MEASURED = (*METRICS, "accuracy")
 CELL = ["stage", "form", "protocol", "dataset", "method"]
