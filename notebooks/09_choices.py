@@ -116,7 +116,7 @@ fit = {
     name: protocol_fit.log_likelihood(results[results["stage"] == name], searched)
     for name in stage_names
 }
-early, late = (protocols.chances(fit[name], searched) for name in ("wines", "whole"))
+early, late = (protocols.chances(fit[name], searched) for name in ("whole", "three"))
 kept = {
     before: protocol_fit.weights(fit[before].sum(axis=1))[
         lambda w, a=after: w.index.isin(fit[a].index)
@@ -144,7 +144,7 @@ shown, data = protocols.ten_best(results, searched)
 show("tab-protocols", shown, data)
 
 # %% tags=["remove-output"]
-judged = protocol_fit.held_out(fit["whole"], results[results["stage"] == "whole"])
+judged = protocol_fit.held_out(fit["three"], results[results["stage"] == "three"])
 show("tab-held-out", protocols.judged_table(judged, searched), judged)
 
 # %% tags=["remove-output"]
@@ -164,8 +164,9 @@ winner = longest.idxmax()
 gap = protocol_fit.distances(results[results["stage"] == "three"])
 noise = protocol_fit.chance_distances()
 better = protocol_fit.clearly_better(judged)
-weight = protocol_fit.weights(total)
-open_choices = protocols.undecided(late)
+weight = protocol_fit.weights(longest)
+untried = int((late["behind"].isna()).sum())
+open_choices = protocols.undecided(early, late)
 wins = int((judged["gain"] > protocol_fit.MARGIN).sum())
 table2 = judged.set_index("chosen_on")
 show_numbers(
@@ -185,7 +186,10 @@ show_numbers(
     search_near_of=len(longest),
     search_effective=float(1 / (weight**2).sum()),
     search_whole=len(total),
+    search_values=len(late),
+    search_untried=untried,
     search_likely=protocols.likely(late),
+    search_likely_early=protocols.likely(early),
     search_undecided=", ".join(open_choices) or "none",
     search_undecided_count=len(open_choices),
     search_choices=late["choice"].nunique(),
@@ -223,21 +227,24 @@ show_numbers(
 # ```{result} fig-protocols
 # :alt: >-
 # :  Two panels with one row for each answer and the probability to the right, from 0 to 1. A bar
-# :  is the probability by all printed numbers, a ring that by the wines' CE and AMOL, a tick the
-# :  answer's share of the protocols tried.
+# :  is the probability by three seeds, a ring that by one seed, a tick the answer's share of the
+# :  protocols tried.
 #
-# Probability of each answer given the printed numbers, with a flat prior over the protocols that a
-# stage tried: each protocol weighs exp(fit), and the weights sum to one. Bars:
-# {glue:text}`search_whole:d` protocols, all numbers, one seed; rings: CE and AMOL on both wines.
+# Probability of each answer given all printed numbers, with a flat prior over the
+# {glue:text}`search_tried:d` protocols tried: each weighs exp(fit), those dropped before weigh
+# nothing, and the weights sum to one. Bars: {glue:text}`search_near_of:d` protocols with three
+# seeds; rings: {glue:text}`search_whole:d` with one.
 # ```
 #
-# The most probable answers, each on its own: {glue:text}`search_likely`. Such a number is surer
-# than it should be: the weight rests on {glue:text}`search_effective:.1f` protocols in effect (one
-# over the sum of squared weights), numbers of one cell aren't independent, and our own seeds move a
-# fit by several units. So a second question is safer: which answers have *some* protocol that fits
-# as well, at most 2 units below the best? By it the tables can't decide
-# {glue:text}`search_undecided_count:d` of {glue:text}`search_choices:d` choices:
-# {glue:text}`search_undecided`.
+# The most probable answers by three seeds, each on its own: {glue:text}`search_likely`; by one
+# seed: {glue:text}`search_likely_early`. Such numbers are surer than they should be. By three seeds
+# they rest on {glue:text}`search_effective:.1f` protocols in effect (one over the sum of squared
+# weights), numbers of one cell aren't independent, our own seeds move a fit by many units, and
+# {glue:text}`search_untried:d` of the {glue:text}`search_values:d` answers were dropped with one
+# seed or fewer cells. So an answer counts as open if some other one has a protocol that fits as
+# well, at most 2 units below the best, or if one and three seeds name different ones. By this the
+# tables don't settle {glue:text}`search_undecided_count:d` of {glue:text}`search_choices:d`
+# choices: {glue:text}`search_undecided`.
 #
 # ```{result} tab-protocols
 # The ten best protocols by one seed, and the default: what differs from the default, the fit over
@@ -257,7 +264,7 @@ show_numbers(
 # of the numbers and judges it by the others.
 #
 # ```{result} tab-held-out
-# Protocols chosen on a part of the numbers and judged by the rest, one seed. "Without" a data
+# Protocols chosen on a part of the numbers and judged by the rest, three seeds. "Without" a data
 # set: chosen on the other two and judged by this one.
 # ```
 #

@@ -87,6 +87,8 @@ def test_weights_and_marginals_by_hand():
     assert layers["tried"].tolist() == pytest.approx([1 / 3] * 3)
     assert layers.loc[3, "probability"] == pytest.approx(weight[1])
     assert table.groupby("choice")["probability"].sum().to_numpy() == pytest.approx(1.0)
+    dropped = fits.marginals(fits.weights(pd.Series({0: -1.0})), toy()[1])
+    assert dropped[dropped["choice"] == "layers"]["probability"].tolist() == [0, 1, 0]
     assert fits.fits_as_well(pd.Series({4: -3.0, 5: -1.0, 6: -3.1})) == [4, 5]
 
 

@@ -141,14 +141,16 @@ def weights(total: pd.Series) -> pd.Series:
 def marginals(weight: pd.Series, tried: pd.DataFrame) -> pd.DataFrame:
     """Share and probability of each value of each choice: choice, value, tried, probability.
 
-    ``tried`` is the prior: the value's share of the protocols in ``weight``.
+    The column tried is the prior, the value's share of all protocols of the frame ``tried``; one
+    that has no ``weight`` was dropped by an earlier stage and counts as zero.
     """
     found = []
     for choice, values in SPACE.items():
-        column = tried.loc[weight.index, choice]
+        column = tried[choice]
         for value in values:
             has = column == value
-            found.append((choice, value, float(has.mean()), float(weight[has].sum())))
+            own = weight[has.loc[weight.index]]
+            found.append((choice, value, float(has.mean()), float(own.sum())))
     return pd.DataFrame(found, columns=["choice", "value", "tried", "probability"])
 
 

@@ -4,6 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy.special import expit
 
 from amol.paper import protocol_fit as fits
 from amol.paper.protocol_search import protocol_of
@@ -88,10 +89,17 @@ def chances(fit: pd.DataFrame, tried: pd.DataFrame) -> pd.DataFrame:
     return table.assign(behind=behind)
 
 
-def undecided(table: pd.DataFrame) -> list[str]:
-    """Choices of which two values or more have a protocol that fits as well as the best."""
-    near = table[table["behind"] <= fits.MARGIN].groupby("choice", sort=False).size()
-    return [TOPICS[choice] for choice in near[near > 1].index]
+def undecided(*stages: pd.DataFrame) -> list[str]:
+    """Choices that the tables don't settle; ``stages`` are `chances`.
+
+    Two values have a protocol that fits as well as the best, or the stages' most probable values
+    differ.
+    """
+    values = {}
+    for table in stages:
+        for row in table[table["behind"] <= fits.MARGIN].itertuples():
+            values.setdefault(row.choice, set()).add(row.value)
+    return [TOPICS[choice] for choice in SPACE if len(values[choice]) > 1]
 
 
 def likely(table: pd.DataFrame) -> str:
@@ -103,10 +111,7 @@ def likely(table: pd.DataFrame) -> str:
 
 
 def picture(early: pd.DataFrame, late: pd.DataFrame) -> Figure:
-    """Probability of each value: a bar for `chances` late, a ring for early, a tick for the share.
-
-    The tick is the value's share of the protocols of the late stage.
-    """
+    """Probability of each value: bars for `chances` late, rings for early, ticks for the prior."""
     with mpl.rc_context(STYLE):
         sizes = [sum(len(SPACE[name]) for name in names) for names in PANELS.values()]
         figure, axes = canvas(2, 1, 0.27 * sum(sizes) + 1.6, height_ratios=sizes, sharex=True)
@@ -118,10 +123,8 @@ def picture(early: pd.DataFrame, late: pd.DataFrame) -> Figure:
             a, b = a.loc[order], b.loc[order]
             row_names(ax, [describe(*pair) for pair in order])
             at = range(len(order))
-            ax.barh(at, b["probability"], 0.62, color=BLUE, label="all printed numbers")
-            ax.plot(
-                a["probability"], at, "o", mfc="white", mec=INK, ms=6, label="wines, CE and AMOL"
-            )
+            ax.barh(at, b["probability"], 0.62, color=BLUE, label="three seeds")
+            ax.plot(a["probability"], at, "o", mfc="white", mec=INK, ms=6, label="one seed")
             ax.plot(b["tried"], at, "|", color=INK, ms=13, mew=1.8, label="share of those tried")
             edges = np.cumsum([len(SPACE[name]) for name in names])[:-1] - 0.5
             ax.hlines(edges, 0, 1, color=INK, lw=0.5)
@@ -150,7 +153,7 @@ def form_table(cells: pd.DataFrame, tried: pd.DataFrame) -> pd.DataFrame:
         sums = [fits.log_likelihood(rows, tried) for rows in (part, usual)]
         both = (sums[0].notna() & sums[1].notna()).to_numpy()[0]
         gain = sums[0].loc[:, both].sum(axis=1).iloc[0] - sums[1].loc[:, both].sum(axis=1).iloc[0]
-        found.append((methods, form, int(both.sum()), gain, 1 / (1 + np.exp(-gain))))
+        found.append((methods, form, int(both.sum()), gain, float(expit(gain))))
     return pd.DataFrame(found, columns=["methods", "form", "numbers", "fit", "probability"])
 
 
