@@ -188,6 +188,7 @@ show_numbers(
     search_whole=len(total),
     search_values=len(late),
     search_untried=untried,
+    search_kept=float(kept["screen"].sum()),
     search_likely=protocols.likely(late),
     search_likely_early=protocols.likely(early),
     search_undecided=", ".join(open_choices) or "none",
@@ -241,10 +242,11 @@ show_numbers(
 # they rest on {glue:text}`search_effective:.1f` protocols in effect (one over the sum of squared
 # weights), numbers of one cell aren't independent, our own seeds move a fit by many units, and
 # {glue:text}`search_untried:d` of the {glue:text}`search_values:d` answers were dropped with one
-# seed or fewer cells. So an answer counts as open if some other one has a protocol that fits as
-# well, at most 2 units below the best, or if one and three seeds name different ones. By this the
-# tables don't settle {glue:text}`search_undecided_count:d` of {glue:text}`search_choices:d`
-# choices: {glue:text}`search_undecided`.
+# seed or fewer cells. The first stage kept {glue:text}`search_kept:.0%` of the weight by its own
+# few numbers, so good protocols may have been lost by chance. So an answer counts as open if some
+# other one has a protocol that fits as well, at most 2 units below the best, or if one and three
+# seeds name different ones. By this the tables don't settle {glue:text}`search_undecided_count:d`
+# of {glue:text}`search_choices:d` choices: {glue:text}`search_undecided`.
 #
 # ```{result} tab-protocols
 # The ten best protocols by one seed, and the default: what differs from the default, the fit over

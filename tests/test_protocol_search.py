@@ -133,6 +133,17 @@ def test_a_split_per_run_goes_with_the_seed():
     assert [(s.seeds, s.split_seed) for s in made] == [((n,), n) for n in range(3)]
 
 
+def test_the_recording_has_every_stage_and_the_default_first():
+    tried, cells, _ = search.load()
+    assert search.protocol_of(tried.loc[0]) == Protocol()
+    assert not cells.duplicated([*search.CELL]).any()
+    for stage in ("screen", "wines", "whole", "three"):
+        assert 0 in set(cells.loc[cells["stage"] == stage, "protocol"])
+    for evidence in search.worlds_of_protocols().values():
+        cell = evidence.cell("Abalone", "AMOL-asym", "CHR_ext")
+        assert cell.n == 3 and cell.std >= 0
+
+
 SMALL = """
 import pathlib, sys
 from amol.experiments import study

@@ -49,7 +49,7 @@ def divisions() -> dict[str, np.ndarray]:
 @cache
 def _usual_spread(per_run: bool) -> pd.DataFrame:
     """σ₀ by data set and method, a column per metric."""
-    rows = recordings.load("splits" if per_run else "grid")
+    rows = recordings.load("splits") if per_run else recordings.load("grid")
     return rows.groupby(CELL)[list(METRICS)].std()
 
 
