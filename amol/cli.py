@@ -233,10 +233,14 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
 
 
 def _record(name: str, workers: int, address: str | None) -> None:
-    from amol.paper.recordings import record
+    from amol.paper import protocol_search, recordings
 
     with _refusing(ValueError):
-        rows = record(name, workers, True, address)
+        if name == "protocols":
+            cells = protocol_search.record(workers=workers, progress=True, address=address)
+            print(f"{len(cells)} cells written to book/recorded/protocol_cells.csv")
+            return
+        rows = recordings.record(name, workers, True, address)
     print(f"{len(rows)} runs written to book/recorded/{name}.csv")
 
 
@@ -249,6 +253,7 @@ def check(everything: bool, record: bool) -> int:
     The exit code is 1 where one differs, or a sentence of the built book doesn't hold.
     """
     from amol.experiments import StudySettings, run_study
+    from amol.paper import protocol_search
     from amol.paper.ledger import ledger, record_expectations
     from amol.paper.recording_checks import differences
     from amol.paper.tails import with_tails
@@ -271,7 +276,8 @@ def check(everything: bool, record: bool) -> int:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
-    differing = differences()
+    joint = protocol_search.verify(2)[1]
+    differing = [*differences(), *([] if joint.holds else [joint])]
     said = sentences(build_dir() / "executed" / "notebooks")
     differing += [
         f"{page}: the sentence {name} doesn't hold" + (f"; instead: {text}" if text else "")

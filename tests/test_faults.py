@@ -7,6 +7,9 @@ import yaml
 from conftest import ROOT
 from faults.trials import FAULTS, Untried, try_fault
 
+PICKLES = r"\bpickle\b\.|joblib\.(load|Memory)|torch\.load|read_pickle\("
+# What a job may do beyond reading the repository.
+RIGHTS = {"deploy": {"pages": "write", "id-token": "write"}, "colab": {"contents": "write"}}
 TRIALS = 3  # of each fault at most; the recorded trials are more
 
 
@@ -25,9 +28,7 @@ def test_no_pickle_is_read_and_yaml_makes_no_objects():
     files = [*ROOT.glob("amol/**/*.py"), *ROOT.glob("book/_ext/*.py"), *ROOT.glob("notebooks/*.py")]
     for path in files:
         text = path.read_text(encoding="utf-8")
-        assert not re.search(
-            r"\bpickle\b\.|joblib\.(load|Memory)|torch\.load|read_pickle\(", text
-        ), path
+        assert not re.search(PICKLES, text), path
         for call in re.findall(r"yaml\.\w*load\w*\([^\n]*", text):
             safe = "from ruamel.yaml import" in text and "unsafe" not in text
             assert safe or "BaseLoader" in call or "safe_load" in call, (path, call)
@@ -43,7 +44,7 @@ def test_workflows_have_least_rights_and_pinned_actions():
                 "deploy": {"pages": "write", "id-token": "write"},
                 "colab": {"contents": "write"},
             }
-            assert job.get("permissions") == needed.get(name), (path, name)
+            assert job.get("permissions") == RIGHTS.get(name), (path, name)
         for used in re.findall(r"uses: (\S+)", text):
             assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", used), (path, used)
         pushing = "colab" in workflow["jobs"]  # the one job that needs its credentials afterwards
