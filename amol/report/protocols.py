@@ -10,7 +10,7 @@ from amol.paper import protocol_fit as fits
 from amol.paper.protocol_search import protocol_of
 from amol.paper.protocol_space import SPACE, Protocol, describe
 from amol.report.appendix import BLUE
-from amol.report.style import INK, STYLE, canvas, row_names
+from amol.report.style import INK, STYLE, canvas, row_names, two_widths
 
 PANELS = {
     "Training": ("batch_size", "layers", "monitor", "restore", "epochs"),
@@ -110,6 +110,7 @@ def likely(table: pd.DataFrame) -> str:
     )
 
 
+@two_widths
 def picture(early: pd.DataFrame, late: pd.DataFrame) -> Figure:
     """Probability of each value: bars for `chances` late, rings for early, ticks for the prior."""
     with mpl.rc_context(STYLE):
