@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments.runs import Run, plan
-from amol.experiments.settings import StudySettings
 from amol.experiments.study import run_studies
 from amol.host import processor
 from amol.paper.recordings import (
@@ -33,18 +32,17 @@ RUN = ["dataset", "method", "seed", "split_seed"]
 class Comparison:
     """What came out when runs were compared with a recording.
 
-    ``first`` is the first differing run: columns `RUN`, metric, recorded and here. ``digest`` is
-    SHA-256 of the recording's file, empty if it has never been made.
+    ``first`` names the first differing run and its values. ``digest`` is SHA-256 of the recording's
+    file, empty if it has never been made.
     """
 
     name: str
     compared: int
     different: int
     keys_match: bool
-    first: dict | None
-    recorded_on: str
-    here: str
-    digest: str
+    first: str = ""
+    recorded_on: str = ""
+    digest: str = ""
 
     @property
     def equal(self) -> bool:
@@ -60,16 +58,12 @@ class Comparison:
         again = f"`amol study --record {self.name}` makes it anew"
         if not self.digest:
             return f"There is no recording {self.name}; {again}."
-        text = f"{self.compared} runs equal the recording {self.name}, made on {self.recorded_on}."
-        if self.first:
-            run = self.first
-            split = f"split {run['split_seed']}"
-            where = f"{run['dataset']}, {run['method']}, seed {run['seed']}, {split}"
-            text = (
-                f"{self.different} of {self.compared} runs differ from the recording {self.name}. "
-                f"The first: {where}, {run['metric']} {run['recorded']!r} on {self.recorded_on}, "
-                f"{run['here']!r} on {self.here}."
-            )
+        if self.equal:
+            equal = f"{self.compared} runs equal the recording {self.name}"
+            text = f"{equal}, made on {self.recorded_on}."
+        else:
+            differ = f"{self.different} of {self.compared} runs differ from the recording"
+            text = f"{differ} {self.name}. The first: {self.first}."
         if not self.keys_match:
             text += f" The recording rests on other settings, data or code; {again}."
         return text
@@ -84,21 +78,19 @@ def _differing(recorded: pd.Series, here: pd.Series) -> list[str]:
 def _comparison(name: str, pairs: list[tuple], keys_match: bool) -> Comparison:
     """Summary of ``pairs``, each a recorded row and the same run here."""
     differing = [(old, new, columns) for old, new in pairs if (columns := _differing(old, new))]
-    first = None
+    made_on, first = note(name)["processor"], ""
     if differing:
         old, new, (metric, *_) = differing[0]
-        first = {column: old[column] for column in RUN}
-        first |= {"metric": metric, "recorded": float(old[metric]), "here": float(new[metric])}
+        where = "{}, {}, seed {}, split {}".format(*old[RUN])
+        recorded, here = float(old[metric]), float(new[metric])
+        first = f"{where}, {metric} {recorded!r} on {made_on}, {here!r} on {processor()}"
     digest = hashlib.sha256((folder() / f"{name}.csv").read_bytes()).hexdigest()
-    made_on = note(name)["processor"]
-    return Comparison(
-        name, len(pairs), len(differing), keys_match, first, made_on, processor(), digest
-    )
+    return Comparison(name, len(pairs), len(differing), keys_match, first, made_on, digest)
 
 
 def _missing(name: str) -> Comparison | None:
     made = (folder() / f"{name}.csv").exists() and (folder() / f"{name}.json").exists()
-    return None if made else Comparison(name, 0, 0, False, None, "", processor(), "")
+    return None if made else Comparison(name, 0, 0, False)
 
 
 def compare_runs(name: str, runs: pd.DataFrame) -> Comparison:
@@ -137,8 +129,11 @@ def verify(name: str, count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, C
     rng = np.random.default_rng(sample_seed)
     chosen = sorted(rng.choice(known, min(count, len(known)), False).tolist()) if known else []
 
-    frames = run_studies([_alone(runs[identities[i]]) for i in chosen])
-    news = [tidy(name, {}, frame).iloc[0] for frame in frames]
+    alone = [
+        replace(run.settings, datasets=(run.dataset,), methods=(run.method,), seeds=(run.seed,))
+        for run in (runs[identities[i]] for i in chosen)
+    ]
+    news = [tidy(name, {}, frame).iloc[0] for frame in run_studies(alone)]
     pairs = list(zip((rows.iloc[i] for i in chosen), news, strict=True))
     sample = [
         (*old[RUN], old["QWK"], new["QWK"], _largest(old, new), not _differing(old, new))
@@ -161,11 +156,6 @@ def _planned(name: str) -> dict[tuple[str, ...], Run]:
     }
 
 
-def _alone(run: Run) -> StudySettings:
-    """Settings that hold one run."""
-    return replace(run.settings, datasets=(run.dataset,), methods=(run.method,), seeds=(run.seed,))
-
-
 def _largest(recorded: pd.Series, here: pd.Series) -> float:
     """Largest difference over all metrics; infinite where one of two is missing."""
     gaps = [abs(recorded[v] - here[v]) for v in _differing(recorded, here) if v in VALUES]
@@ -177,7 +167,9 @@ def differences(count: int = 2) -> list[Comparison]:
 
     The build's own runs are compared whole, of each long study ``count`` runs.
     """
-    found = []
+    from amol.paper import protocol_search  # which builds on this module
+
+    found = [protocol_search.verify(count)[1]]
     for name in RECORDINGS:
         if name in TRAINED_BY_BUILD:
             frames = run_studies([settings for _, settings in grid_of(name)])
