@@ -78,8 +78,7 @@ def test_a_changed_value_is_named_with_both_values_and_processors(folder, change
     assert rows["equal"].tolist() == [False, True, True, True]
     assert rows["largest difference"][0] == pytest.approx(0.001)
     assert compared.keys_match and not compared.equal
-    assert compared.first["metric"] == "QWK" and compared.first["here"] == value
-    assert compared.first["recorded"] == pytest.approx(value + 0.001)
+    assert f"{value!r} on {processor()}" in compared.first
     text = note_of(compared)
     assert text.startswith(":::{warning}") and "1 of 4 runs differ" in text
     assert f"Wine Red, CE, seed 0, split 42, QWK {round(value + 0.001, 6)} on {processor()}" in text
@@ -92,7 +91,7 @@ def test_the_last_digit_of_the_grid_counts(folder, changed):
     value = float(runs["QWK"][3])
     changed("grid", repr(value), repr(math.nextafter(value, 1)))
     compared = compare_runs("grid", runs)
-    assert compared.different == 1 and compared.first["seed"] == 1
+    assert compared.different == 1 and "seed 1" in compared.first
     assert [found.name for found in differences(1)] == ["grid"]
 
 

@@ -167,9 +167,7 @@ def differences(count: int = 2) -> list[Comparison]:
 
     The build's own runs are compared whole, of each long study ``count`` runs.
     """
-    from amol.paper import protocol_search  # which builds on this module
-
-    found = [protocol_search.verify(count)[1]]
+    found = []
     for name in RECORDINGS:
         if name in TRAINED_BY_BUILD:
             frames = run_studies([settings for _, settings in grid_of(name)])
