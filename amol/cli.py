@@ -260,6 +260,7 @@ def check(everything: bool, record: bool) -> int:
     The exit code is 1 where one differs.
     """
     from amol.experiments import StudySettings, run_study
+    from amol.paper import protocol_search
     from amol.paper.ledger import ledger, record_expectations
     from amol.paper.recording_checks import differences
     from amol.paper.tails import with_tails
@@ -279,7 +280,8 @@ def check(everything: bool, record: bool) -> int:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
-    differing = differences()
+    joint = protocol_search.verify(2)[1]
+    differing = differences() + ([] if joint.holds else [joint])
     print(*differing, sep="\n")
     return 1 if len(surprises) or differing else 0
 
