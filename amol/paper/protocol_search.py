@@ -230,15 +230,14 @@ def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
                      max(gaps.values(), default=0.0), not gaps))  # fmt: skip
         if gaps:
             metric = next(iter(gaps))
-            differing.append({"dataset": old["dataset"], "method": old["method"], "seed": 0,
-                              "split_seed": tried.loc[old["protocol"], "split_seed"],
-                              "metric": metric, "recorded": old[metric],
-                              "here": new[metric]})  # fmt: skip
+            where = f"protocol {old['protocol']}, {old['dataset']}, {old['method']}, {metric}"
+            on, here = facts["processor"], processor()
+            differing.append(f"{where} {old[metric]!r} on {on}, {new[metric]!r} on {here}")
     file = hashlib.sha256((folder() / "protocol_cells.csv").read_bytes()).hexdigest()
+    same_keys, first = keys == cells["key"].tolist(), next(iter(differing), "")
     comparison = Comparison(
-        "protocols", len(rows), len(differing), keys == cells["key"].tolist(),
-        differing[0] if differing else None, facts["processor"], processor(), file,
-    )  # fmt: skip
+        "protocols", len(rows), len(differing), same_keys, first, facts["processor"], file
+    )
     return pd.DataFrame(rows, columns=columns), comparison
 
 
