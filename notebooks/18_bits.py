@@ -76,7 +76,7 @@ digests = pd.read_csv(folder() / "bits.csv")
 table = digests.pivot(index="loss", columns="processor", values="digest")
 table = table.loc[digests["loss"].unique(), digests["processor"].unique()]
 same = table.nunique(axis=1) == 1
-cells = pd.DataFrame({"Digest": table.iloc[:, 0], "Processors": table.count(axis=1).astype(str)})
+cells = pd.DataFrame({"Digest": table.iloc[:, 0], "Tried": table.count(axis=1).astype(str)})
 cells["Equal on all"] = same.map({True: "yes", False: "no"})
 show("tab-bits", cells.rename_axis("Loss"), digests)
 
@@ -87,7 +87,7 @@ show_numbers(
     bits_equal=int(same.sum()),
     bits_cases=len(same),
     bits_rows=rows["compared"],
-    bits_rows_say="all were equal, to the last digit that is recorded"
+    bits_rows_say="all ended with the recorded weights, bit for bit"
     if rows["first_difference"] is None
     else f"the first that differs is {rows['first_difference']}",
     grid_processor=note("grid")["processor"],
@@ -95,8 +95,8 @@ show_numbers(
 
 # %% [markdown]
 # ```{result} tab-bits
-# Digests of nine trainings under: {glue:text}`bits_processors`. Other instruction sets of an x86
-# processor were run natively, ARM64 under emulation.
+# Digests of nine trainings, and under how many instruction sets each was tried:
+# {glue:text}`bits_processors`.
 # ```
 #
 # {glue:text}`bits_equal:d` of the {glue:text}`bits_cases:d` trainings have one digest everywhere.

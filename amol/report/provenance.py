@@ -54,6 +54,8 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     if runs is not None:
         facts["runs"] = f"{runs.attrs['trained']} trained here, {runs.attrs['reused']} reused"
         facts["training time of all runs"] = f"{runs.attrs['seconds']:.0f} s"
+        if uncompiled := runs.attrs.get("uncompiled"):
+            facts["bits of this machine alone"] = ", ".join(uncompiled)
     facts["hardware"] = processor()
     facts["time since the kernel's start"] = f"{time.time() - psutil.Process().create_time():.0f} s"
     return facts
