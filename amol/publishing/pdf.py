@@ -74,7 +74,8 @@ def _article(html: BeautifulSoup, page: str, pages: set[str]) -> Tag:
             cell.decompose()
     for marked in article.select("[id]"):
         marked["id"] = _anchor(page, marked["id"])
-    article["id"] = _anchor(page)
+    # the heading, since the article may begin at the end of the sheet before it
+    (article.find("h1") or article)["id"] = _anchor(page)
     for link in article.select("a[href]"):
         path, name = urldefrag(link["href"])
         if urlparse(path).scheme:

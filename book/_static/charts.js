@@ -10,6 +10,7 @@ async function draw(source) {
   });
   inputs.setAttribute("role", "group");
   inputs.setAttribute("aria-label", "Settings of the chart");
+  view.tabIndex = 0; // for the keyboard, where a chart is wider than its place
   chart.append(inputs, view);
   try {
     await image.decode();
