@@ -41,6 +41,8 @@ from amol.report import appendix, figures, footer, protocols, show, show_numbers
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
+
+# %%
 settings = StudySettings()
 runs = run_study(settings, progress=False)
 tried = recordings.load("choices")
@@ -123,6 +125,8 @@ kept = {
     ]
     for before, after in itertools.pairwise(stage_names)
 }
+
+# %% tags=["remove-cell"]
 stages = pd.DataFrame(
     {
         "Stage": stage_names,
