@@ -173,6 +173,8 @@ untried = int((late["behind"].isna()).sum())
 open_choices = protocols.undecided(early, late)
 wins = int((judged["gain"] > protocol_fit.MARGIN).sum())
 table2 = judged.set_index("chosen_on")
+
+# %% tags=["remove-cell"]
 show_numbers(
     search_space=space_size(),
     search_tried=len(searched),
@@ -190,6 +192,10 @@ show_numbers(
     search_near_of=len(longest),
     search_effective=float(1 / (weight**2).sum()),
     search_whole=len(total),
+)
+
+# %% tags=["remove-cell"]
+show_numbers(
     search_values=len(late),
     search_untried=untried,
     search_kept=float(kept["screen"].sum()),
@@ -206,6 +212,10 @@ show_numbers(
     ),
     search_divisions=len(judged),
     search_least=float(judged["gain"].min()),
+)
+
+# %% tags=["remove-cell"]
+show_numbers(
     search_held_qwk=float(table2.loc["Tables 3 and 4", "QWK"]),
     search_held_qwk_own=float(table2.loc["Tables 3 and 4", "QWK, default"]),
     search_held_chr=float(table2.loc["Table 2", "CHR_ext"]),
