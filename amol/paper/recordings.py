@@ -46,7 +46,7 @@ def _controls() -> Grid:
 
 
 def _splits() -> Grid:
-    """The paper's tables and two controls on 30 random splits, one run a split and method."""
+    """The paper's tables and two controls on 30 random splits, one run per split and method."""
     grid = []
     for split_seed in range(30):
         where = {"seeds": (split_seed,), "split_seed": split_seed}

@@ -19,7 +19,7 @@ SCRIPT = Path(__file__).with_name("bits.py")
 ROOT = SCRIPT.parents[2]
 AVX = "+sse,+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx"
 AVX2 = f"{AVX},+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt"
-# What the table calls a processor, and what Numba is told: its name and its instructions.
+# Names in the table, with the processor name and instructions that Numba compiles for.
 PROCESSORS = {
     "as it is": None,
     "SSE2 alone (generic)": ("generic", ""),
