@@ -5,11 +5,11 @@ from amol.publishing.colab import BRANCH
 
 def lead_to_copy(app, pagename, templatename, context, doctree) -> None:
     """Let Colab's button alone open another branch, that of `amol.publishing.colab`."""
-    branch = f"/blob/{app.config.html_theme_options['repository_branch']}/"
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
             if button.get("text") == "Colab":
-                button["url"] = button["url"].replace(branch, f"/blob/{BRANCH}/", 1)
+                repository = button["url"].partition("/blob/")[0]
+                button["url"] = f"{repository}/blob/{BRANCH}/{pagename}.ipynb"
 
 
 def setup(app):
