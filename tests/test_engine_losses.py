@@ -7,6 +7,7 @@ import torch
 from amol.experiments.engine import is_compiled
 from amol.experiments.engine.gradients import mean_slopes, mean_value, read
 from amol.experiments.engine.kernels import aligned, stride
+from amol.experiments.engine.kinds import MEANINGS
 from amol.experiments.engine.registry import FORMULAS, formula
 from amol.losses import LOSSES, CrossEntropyLoss, OrdinalLoss
 
@@ -60,7 +61,7 @@ def test_predictions_are_the_losses(name):
         z[0] = 0  # ties
         labels, probabilities = np.empty(200, np.int64), np.empty((200, K), np.float32)
         without = (K - 1) // 2 if name == "CE-masked" else -1
-        read(FORMULAS[type(loss)][2], z, without, probabilities, labels)
+        read(MEANINGS.index(FORMULAS[type(loss)][2]), z, without, probabilities, labels)
         exact = torch.from_numpy(z)
         np.testing.assert_array_equal(labels, loss.predict(exact).numpy())
         np.testing.assert_allclose(probabilities, loss.probabilities(exact).numpy(), atol=1e-6)

@@ -1,12 +1,10 @@
 """Runs of a study: the grid cell by cell, each with the key of all that determines it."""
 
-import ast
 import hashlib
 import inspect
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -84,20 +82,6 @@ class Run:
         return hashlib.sha256(self.described.encode()).hexdigest()
 
 
-@cache
-def engine_digest() -> str:
-    """SHA-256 of the engine's code, without comments, docstrings, layout and files' names."""
-    trees = []
-    for path in Path(engine.__file__).parent.glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            documented = isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
-            if documented and ast.get_docstring(node) is not None:
-                node.body[0] = ast.Pass()
-        trees.append(ast.dump(tree))
-    return hashlib.sha256("\n".join(sorted(trees)).encode()).hexdigest()
-
-
 def _described_loss(loss: OrdinalLoss) -> tuple[dict[str, str], str]:
     """What identifies a loss's part in a run, and what of it can't be known.
 
@@ -126,7 +110,7 @@ def plan(settings: StudySettings) -> list[Run]:
             described |= {
                 "data": data.digest,
                 "protocol": asdict(settings.protocol),
-                "engine": engine_digest(),
+                "engine": engine.engine_digest(),
             }
             for seed in settings.seeds:
                 text = json.dumps(described | {"seed": seed}, sort_keys=True)

@@ -11,7 +11,7 @@ from contextlib import closing
 import torch
 
 from amol.errors import StudyError
-from amol.experiments.runs import engine_digest
+from amol.experiments.engine import engine_digest
 
 CONNECT_SECONDS = 10  # that a scheduler and its first worker may take to answer
 

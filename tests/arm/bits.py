@@ -31,6 +31,7 @@ CASES = [
 
 def prepare(path):
     """Write the cases' arrays and the tables of their losses."""
+    from amol.experiments.engine.kinds import MEANINGS
     from amol.experiments.engine.registry import FORMULAS, formula
     from amol.losses import LOSSES
 
@@ -45,7 +46,7 @@ def prepare(path):
         X = X.astype(np.float32)
         for key, value in dict(X=X, y=y, tables=tables, counted=counted, terms=terms).items():
             arrays[f"{key}{at}"] = value
-        rest = dict(num_classes=K, meaning=FORMULAS[type(loss)][2], without=None)
+        rest = dict(num_classes=K, meaning=MEANINGS.index(FORMULAS[type(loss)][2]), without=None)
         others.append([kind, outputs, rest | {"shared_head": loss.shared_head}, changes, name])
     np.savez(path, others=json.dumps(others), **arrays)
 

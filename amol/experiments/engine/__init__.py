@@ -17,6 +17,7 @@ _kept, numba.config.CACHE_DIR = (
     str(build_dir() / "numba" / hashlib.sha256(_sources).hexdigest()[:12]),
 )
 
+from .code import engine_digest  # noqa: E402
 from .registry import compile_engine, identity, is_compiled, train  # noqa: E402
 from .training import MONITORS, Arrays, Outcome, Protocol, Stopped  # noqa: E402
 
@@ -29,6 +30,7 @@ __all__ = [
     "Protocol",
     "Stopped",
     "compile_engine",
+    "engine_digest",
     "identity",
     "is_compiled",
     "train",

@@ -18,7 +18,7 @@ Layer
     0 where a_j ≤ 0, else a_j. With dropout they are then multiplied by float32(1/(1 − rate)), or
     0 where `dropped` says so; `dropped` hashes integers, see there.
 Loss
-    `gradients` gives a sample's value and slopes, sums over classes in order of the class. Slopes
+    `kinds` gives a sample's value and slopes, sums over classes in order of the class. Slopes
     are multiplied by float32(c_y / C) with c_y the label's class weight and C the sum over the
     batch of c_y · (terms of the sample's mean), in order, both in float64. Slopes smaller than
     1e-30 become 0: numbers near the least float32 are slow.

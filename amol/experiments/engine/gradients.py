@@ -1,209 +1,21 @@
-"""Compiled losses: value and slopes of each sample kind by kind, means, and predictions.
-
-A new kind of loss takes a function here, a place in `KINDS` and a line in `_apply`.
-"""
+"""Mean slopes and value of a batch by a compiled loss, and its predictions."""
 
 from collections import namedtuple
 
 import numpy as np
 
-from .arithmetic import TINY, compiled, entry, exp32, f4, inlined, log1p32, log32, logistic
+from .arithmetic import TINY, entry, f4
+from .kinds import apply_kind, apply_meaning
 
-# Each kind takes logits z (n, ·), labels y (n,), tables (count, K, ·), the number of outputs and
-# memory p and log_p (n, ·); it fills values (n,) and slopes (n, ·). Whole batches, since a call
-# with arrays is slow; and loops over whole rows of p, padding too, since vectors are quick.
-
-
-@compiled
-def _softmax(z, n, outputs, p, log_p):
-    """p = e/Σe and log p = (z − max z) − log Σe, with e = exp(z − max z)."""
-    for i in range(n):
-        top, total = z[i, 0], f4(0)
-        for k in range(1, outputs):
-            top = z[i, k] if z[i, k] > top else top
-        for k in range(p.shape[1]):
-            log_p[i, k] = z[i, k] - top
-            p[i, k] = exp32(z[i, k] - top)
-        for k in range(outputs):
-            total += p[i, k]
-        inverse, log_total = f4(1) / total, log32(total)
-        for k in range(p.shape[1]):
-            log_p[i, k] -= log_total
-            p[i, k] *= inverse
-
-
-@inlined
-def _odds(z, i, chosen, outputs, e):
-    """Log odds of a class against the others, whose e = exp(z − their largest z); and Σe."""
-    second, total = f4(-np.inf), f4(0)
-    for k in range(outputs):
-        second = z[i, k] if k != chosen and z[i, k] > second else second
-    for k in range(e.shape[1]):
-        e[i, k] = exp32(z[i, k] - second)
-    e[i, chosen] = 0
-    for k in range(outputs):
-        total += e[i, k]
-    return (z[i, chosen] - second) - log32(total), total
-
-
-@compiled
-def weighted_divergence(z, y, tables, outputs, p, log_p, values, slopes):
-    """Σ_k m_k p_k (log p_k − log q_k); tables m and −m log q.
-
-    With v_k the terms and s_k = v_k + m_k p_k the slope is s_k − p_k Σ_j s_j.
-    """
-    _softmax(z, len(y), outputs, p, log_p)
-    for i in range(len(y)):
-        m, rest, value, pull = tables[0, y[i]], tables[1, y[i]], f4(0), f4(0)
-        for k in range(outputs):
-            term = p[i, k] * (m[k] * log_p[i, k] + rest[k])
-            slope = term + m[k] * p[i, k]
-            slopes[i, k] = slope
-            value += term
-            pull += slope
-        for k in range(outputs):
-            slopes[i, k] -= p[i, k] * pull
-        values[i] = value
-
-
-@compiled
-def weighted_log(z, y, tables, outputs, p, log_p, values, slopes):
-    """−Σ_k r_k log p_k; the slope is p_k Σ_j r_j − r_k."""
-    _softmax(z, len(y), outputs, p, log_p)
-    for i in range(len(y)):
-        r, value, total = tables[0, y[i]], f4(0), f4(0)
-        for k in range(outputs):
-            value -= r[k] * log_p[i, k]
-            total += r[k]
-        for k in range(outputs):
-            slopes[i, k] = p[i, k] * total - r[k]
-        values[i] = value
-
-
-@compiled
-def distance_log(z, y, tables, outputs, p, log_p, values, slopes):
-    """−Σ_k c_k log(1 − p_k); as `amol.losses.distance_log_loss`, with odds of the first class t.
-
-    1 − p_t = σ(−o) with t's log odds o. Any other class has p_k = e_k σ(−o)/Σe, at most ½, and
-    odds w_k = p_k/(1 − p_k). With Q = Σ_k c_k w_k its slope is
-    c_k w_k − e_k (Q σ(−o) + c_t p_t)/Σe, and t's is p_t (c_t − Q).
-    """
-    for i in range(len(y)):
-        cost, top = tables[0, y[i]], 0
-        for k in range(1, outputs):
-            top = k if z[i, k] > z[i, top] else top
-        lead, total = _odds(z, i, top, outputs, p)
-        log_rest, p_top, rest = logistic(lead)
-        value, pull = cost[top] * log_rest, f4(0)
-        for k in range(p.shape[1]):
-            share = p[i, k] * (rest / total)
-            p_odds = share / (f4(1) - share)
-            log_p[i, k] = cost[k] * p_odds
-            slopes[i, k] = cost[k] * log1p32(p_odds)
-        for k in range(outputs):
-            value += slopes[i, k]
-            pull += log_p[i, k]
-        back = (pull * rest + cost[top] * p_top) / total
-        for k in range(outputs):
-            slopes[i, k] = log_p[i, k] - p[i, k] * back
-        slopes[i, top] = p_top * (cost[top] - pull)
-        values[i] = value
-
-
-@compiled
-def focal(z, y, tables, outputs, p, log_p, values, slopes):
-    """−(1 − p_y)^γ log p_y; table γ.
-
-    With y's log odds o and L = log(1 + e^−o) the slope at o is −(1 − p_y)^γ (γ p_y L + 1 − p_y).
-    """
-    gamma = tables[0, 0, 0]
-    for i in range(len(y)):
-        odds, total = _odds(z, i, y[i], outputs, p)
-        log_rest, p_y, rest = logistic(odds)
-        log_p_y = logistic(-odds)[0]
-        factor = exp32(-gamma * log_rest)
-        slope = -factor * (gamma * p_y * log_p_y + rest)
-        for k in range(outputs):
-            slopes[i, k] = -slope * (p[i, k] / total)
-        slopes[i, y[i]] = slope
-        values[i] = factor * log_p_y
-
-
-@compiled
-def accumulated_log(z, y, tables, outputs, p, log_p, values, slopes):
-    """−Σ_j mass_j log P_j, P_j the sum of the first j + 1 of p in y's order; tables order, mass.
-
-    With o_j the log odds of the class at place j against all before it, −log P_j sums
-    log(1 + e^o) over the places behind j. Slopes are p_j − σ(o_j) G_j, where
-    G_j = mass_j + σ(−o_{j+1}) G_{j+1}; at the first place σ(o) is 1.
-    """
-    _softmax(z, len(y), outputs, p, log_p)
-    for i in range(len(y)):
-        order, masses = tables[0, y[i]], tables[1, y[i]]
-        first = int(order[0])
-        reached, mass, value = f4(0), masses[0], f4(0)  # reached: log Σ exp(z − z_first)
-        for j in range(1, outputs):
-            k = int(order[j])
-            ahead = z[i, k] - z[i, first]
-            step, joins, stays = logistic(ahead - reached)
-            log_p[i, j], slopes[i, k] = stays, joins
-            value += mass * step
-            mass += masses[j]
-            reached = ahead + (step - (ahead - reached)) if ahead > reached else reached + step
-        pull = f4(0)
-        for j in range(outputs - 1, 0, -1):
-            k = int(order[j])
-            pull = masses[j] + pull
-            slopes[i, k] = p[i, k] - slopes[i, k] * pull
-            pull = log_p[i, j] * pull
-        slopes[i, first] = p[i, first] - (masses[0] + pull)
-        values[i] = value
-
-
-@compiled
-def binary_tasks(z, y, tables, outputs, p, log_p, values, slopes):
-    """−Σ_k log σ(s_k z_k) over the tasks entered; table of signs s, 0 where not entered."""
-    for i in range(len(y)):
-        signs, value = tables[0, y[i]], f4(0)
-        for k in range(p.shape[1]):
-            loss, miss, _ = logistic(-signs[k] * z[i, k])
-            p[i, k] = abs(signs[k]) * loss
-            log_p[i, k] = -signs[k] * miss
-        for k in range(outputs):
-            value += p[i, k]
-            slopes[i, k] = log_p[i, k]
-        values[i] = value
-
-
-KINDS = (weighted_divergence, weighted_log, distance_log, focal, accumulated_log, binary_tasks)
-SOFTMAX, CUMULATIVE, CONDITIONAL = range(3)  # what the outputs mean, for `read`
-
-# kind: its place in `KINDS`; tables (count, K, ·) float32, padded as logits are; counted and terms
-# (K,) float64: a label's weight before its value, and in the mean's denominator; outputs: int
+# kind: its place in `kinds.KINDS`; tables (count, K, ·) float32, padded as logits are; counted and
+# terms (K,) float64: a label's weight before its value, and in the mean's denominator; outputs: int
 Formula = namedtuple("Formula", "kind tables counted terms outputs")
-
-
-@compiled
-def _apply(formula, z, y, p, log_p, values, slopes):
-    kind, tables, outputs = formula.kind, formula.tables, formula.outputs
-    if kind == 0:
-        weighted_divergence(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 1:
-        weighted_log(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 2:
-        distance_log(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 3:
-        focal(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 4:
-        accumulated_log(z, y, tables, outputs, p, log_p, values, slopes)
-    else:
-        binary_tasks(z, y, tables, outputs, p, log_p, values, slopes)
 
 
 @entry
 def mean_slopes(formula, z, y, p, log_p, values, slopes):
     """Slopes of the mean loss of a batch with logits z (rows, ·) and labels y (n,), n ≤ rows."""
-    _apply(formula, z, y, p, log_p, values, slopes)
+    apply_kind(formula, z, y, p, log_p, values, slopes)
     total = 0.0
     for i in range(len(y)):
         total += formula.terms[y[i]]
@@ -219,7 +31,7 @@ def mean_slopes(formula, z, y, p, log_p, values, slopes):
 @entry
 def mean_value(formula, z, y, p, log_p, values, slopes):
     """Mean loss of samples with logits z (n, ·) and labels y (n,); the rest is memory."""
-    _apply(formula, z, y, p, log_p, values, slopes)
+    apply_kind(formula, z, y, p, log_p, values, slopes)
     value, total = 0.0, 0.0
     for i in range(len(y)):
         for k in range(formula.outputs):
@@ -233,31 +45,4 @@ def mean_value(formula, z, y, p, log_p, values, slopes):
 @entry
 def read(meaning, z, without, probabilities, labels):
     """Probabilities (n, K) and labels (n,) from logits z (n, ·); class ``without`` never occurs."""
-    K = probabilities.shape[1]
-    for i in range(len(labels)):
-        if meaning == SOFTMAX:
-            top, total = 1 if without == 0 else 0, f4(0)
-            for k in range(top + 1, K):
-                top = k if k != without and z[i, k] > z[i, top] else top
-            for k in range(K):
-                e = exp32(z[i, k] - z[i, top]) if k != without else f4(0)
-                probabilities[i, k] = e
-                total += e
-            for k in range(K):
-                probabilities[i, k] /= total
-            labels[i] = top
-            continue
-        labels[i] = 0
-        passed = f4(1)  # P(y > k − 1)
-        for k in range(K - 1):
-            _, above, below = logistic(z[i, k])
-            if meaning == CONDITIONAL:
-                probabilities[i, k] = passed * below
-                passed = passed * above
-                labels[i] += passed > f4(0.5)
-            else:
-                least = above if above < passed else passed
-                probabilities[i, k] = passed - least
-                passed = least
-                labels[i] += z[i, k] > f4(0)
-        probabilities[i, K - 1] = passed
+    apply_meaning(meaning, z, without, probabilities, labels)

@@ -1,4 +1,4 @@
-"""Losses and the engine: which are compiled and how, and how PyTorch serves the others."""
+"""Losses and the engine: which are compiled, and with which formula."""
 
 import hashlib
 import time
@@ -10,21 +10,23 @@ import torch
 from amol import losses
 from amol.losses import OrdinalLoss, center_class
 
-from . import network
-from .gradients import (
-    CONDITIONAL,
-    CUMULATIVE,
+from .autograd import Autograd
+from .code import digest_of
+from .gradients import Formula
+from .kernels import aligned, stride
+from .kinds import (
     KINDS,
-    SOFTMAX,
-    Formula,
+    MEANINGS,
     accumulated_log,
     binary_tasks,
+    conditional_labels,
+    cumulative_labels,
     distance_log,
     focal,
+    softmax_labels,
     weighted_divergence,
     weighted_log,
 )
-from .kernels import aligned, stride
 from .training import Arrays, Compiled, Outcome, Protocol, run
 
 
@@ -57,25 +59,26 @@ def _entered_signs(loss):
     return [signs * entered]
 
 
-FORMULAS: dict[type, tuple[Callable, Callable, int]] = {
-    # class of loss, exactly: its kind, its tables (None where they don't do), its outputs' meaning
-    losses.AMOLLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.AMOLAsymLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.AMOLExpLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.KLLoss: (weighted_divergence, _divergence, SOFTMAX),
-    losses.CrossEntropyLoss: (weighted_log, _one_hot, SOFTMAX),
-    losses.MaskedCenterLoss: (weighted_log, _one_hot, SOFTMAX),
-    losses.OLLLoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.SORDLoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.AMOLOLLLoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.AMOLCELoss: (weighted_log, _rows("soft_target"), SOFTMAX),
-    losses.DistanceLogLoss: (distance_log, _distance, SOFTMAX),
-    losses.CDWCELoss: (distance_log, _distance, SOFTMAX),
-    losses.FocalLoss: (focal, lambda loss: [torch.full((1, 1), loss.gamma)], SOFTMAX),
-    losses.SLACELoss: (accumulated_log, _accumulated, SOFTMAX),
-    losses.SLACEProxLoss: (accumulated_log, _accumulated, SOFTMAX),
-    losses.CORALLoss: (binary_tasks, _rows("signs"), CUMULATIVE),
-    losses.CORNLoss: (binary_tasks, _entered_signs, CONDITIONAL),
+FORMULAS: dict[type, tuple[Callable, Callable, Callable]] = {
+    # class of loss, exactly: its kind, its tables (None where they don't do), and what
+    # reads its outputs
+    losses.AMOLLoss: (weighted_divergence, _divergence, softmax_labels),
+    losses.AMOLAsymLoss: (weighted_divergence, _divergence, softmax_labels),
+    losses.AMOLExpLoss: (weighted_divergence, _divergence, softmax_labels),
+    losses.KLLoss: (weighted_divergence, _divergence, softmax_labels),
+    losses.CrossEntropyLoss: (weighted_log, _one_hot, softmax_labels),
+    losses.MaskedCenterLoss: (weighted_log, _one_hot, softmax_labels),
+    losses.OLLLoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.SORDLoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.AMOLOLLLoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.AMOLCELoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.DistanceLogLoss: (distance_log, _distance, softmax_labels),
+    losses.CDWCELoss: (distance_log, _distance, softmax_labels),
+    losses.FocalLoss: (focal, lambda loss: [torch.full((1, 1), loss.gamma)], softmax_labels),
+    losses.SLACELoss: (accumulated_log, _accumulated, softmax_labels),
+    losses.SLACEProxLoss: (accumulated_log, _accumulated, softmax_labels),
+    losses.CORALLoss: (binary_tasks, _rows("signs"), cumulative_labels),
+    losses.CORNLoss: (binary_tasks, _entered_signs, conditional_labels),
 }
 
 
@@ -104,47 +107,14 @@ def formula(loss: OrdinalLoss) -> Formula | None:
     )
 
 
-class Autograd:
-    """A loss whose value, slopes and predictions PyTorch computes."""
-
-    compiled = False
-
-    def __init__(self, loss):
-        self.loss, self.outputs, self.shared_head = loss, loss.num_logits, loss.shared_head
-
-    def _tensor(self, logits):
-        return torch.from_numpy(logits[:, : self.outputs].copy())
-
-    def epoch(self, memory, X, y, order, settings):
-        for start in range(0, len(order), settings.batch):
-            chosen = order[start : start + settings.batch]
-            network.begin_step(memory, X, chosen, settings)
-            z = self._tensor(memory.logits[: len(chosen)]).requires_grad_()
-            values, weights = self.loss.terms(
-                z, torch.from_numpy(y[start : start + settings.batch])
-            )
-            (slopes,) = torch.autograd.grad(values.sum() / weights.detach().sum(), z)
-            memory.logit_slopes[: len(chosen), : z.shape[1]] = slopes.numpy()
-            network.end_step(memory, len(chosen), settings)
-
-    @torch.no_grad()
-    def mean(self, logits, y):
-        values, weights = self.loss.terms(self._tensor(logits), torch.from_numpy(y))
-        return float(values.double().sum() / weights.double().sum())
-
-    @torch.no_grad()
-    def read(self, logits):
-        z = self._tensor(logits)
-        return self.loss.predict(z).numpy(), self.loss.probabilities(z).numpy()
-
-
 def _rule(loss: OrdinalLoss) -> Compiled | Autograd:
     found = formula(loss)
     if found is None:
         return Autograd(loss)
     masked = type(loss) is losses.MaskedCenterLoss
     without = center_class(loss.num_classes) if masked else None
-    return Compiled(found, loss.num_classes, FORMULAS[type(loss)][2], without, loss.shared_head)
+    meaning = MEANINGS.index(FORMULAS[type(loss)][2])
+    return Compiled(found, loss.num_classes, meaning, without, loss.shared_head)
 
 
 def is_compiled(loss: OrdinalLoss) -> bool:
@@ -158,8 +128,9 @@ def identity(loss: OrdinalLoss) -> str | None:
     if not rule.compiled:
         return None
     kind, tables, counted, terms, outputs = rule.formula
-    facts = [outputs, rule.num_classes, rule.shared_head, rule.meaning, rule.without]
-    sha = hashlib.sha256(f"{KINDS[kind].__name__} {facts}".encode())
+    facts = [outputs, rule.num_classes, rule.shared_head, rule.without]
+    code = digest_of(KINDS[kind].__name__, MEANINGS[rule.meaning].__name__)
+    sha = hashlib.sha256(f"{code} {facts}".encode())
     for values in (tables[..., :outputs], counted, terms):
         sha.update(f"{values.dtype} {values.shape}".encode())
         sha.update(values.tobytes())

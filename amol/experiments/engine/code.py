@@ -1,0 +1,57 @@
+"""Digests of the engine's code, without comments, docstrings, layout and files' names."""
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+# Counted by what a loss uses of them (`digest_of`, and `registry.identity` as a whole).
+BY_LOSS = ("kinds.py", "registry.py")
+
+
+def _tree(path: Path) -> ast.Module:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
+        if documented and ast.get_docstring(node) is not None:
+            node.body[0] = ast.Pass()
+    return tree
+
+
+def _text(node) -> str:
+    """As `ast.dump`, whose text changes between versions of Python."""
+    if isinstance(node, list):
+        return f"[{', '.join(map(_text, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    held = [f"{name}={_text(v)}" for name, v in ast.iter_fields(node) if v not in (None, [])]
+    return f"{type(node).__name__}({', '.join(held)})"
+
+
+def _digest(trees: Iterable[ast.AST]) -> str:
+    return hashlib.sha256("\n".join(sorted(map(_text, trees))).encode()).hexdigest()
+
+
+@cache
+def engine_digest() -> str:
+    """SHA-256 of what every training goes through."""
+    return _digest(_tree(path) for path in FOLDER.glob("*.py") if path.name not in BY_LOSS)
+
+
+@cache
+def digest_of(*names: str) -> str:
+    """SHA-256 of functions of `kinds`, and of those of them that they call."""
+    functions = {
+        node.name: node
+        for node in _tree(FOLDER / "kinds.py").body
+        if isinstance(node, ast.FunctionDef)
+    }
+    waiting, met = list(names), {}
+    while waiting:
+        name = waiting.pop()
+        met[name] = functions[name]
+        called = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)}
+        waiting += called & functions.keys() - met.keys()
+    return _digest(met.values())
