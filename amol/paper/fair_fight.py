@@ -185,9 +185,9 @@ def fight(
     return rows
 
 
-def record(workers: int | None = None, progress: bool = True, address: str | None = None):
+def record(workers: int | None = None, address: str | None = None) -> pd.DataFrame:
     """Run the study and write ``fair_fight.csv``; what was kept isn't trained again."""
-    rows = fight(workers=workers, address=address, progress=progress)
+    rows = fight(workers=workers, address=address, progress=True)
     runs = sum(len(candidates(m)) + len(CHANGED.get(m, {})) for m in METHODS) * len(SETS) * SPLITS
     keep(NAME, rows, {"trainings": runs, "training seconds": round(rows.attrs["seconds"])})
     return rows
