@@ -142,8 +142,8 @@ def judged(key, method, baseline, metric, expected):
     side = "higher" if row["difference"] > 0 else "lower"
     text = (
         f"{method}'s {metric} is {abs(row['difference']):.3f} {side} than that of {baseline} in "
-        f"the mean, shown to be better on {row['better']} and worse on {row['worse']} of "
-        f"{row['sets']} sets; it is worse with probability {chances['worse']:.2f}, practically "
+        f"the mean, shown to be better on {row['better']:.0f} and worse on {row['worse']:.0f} of "
+        f"{row['sets']:.0f} sets; it is worse with probability {chances['worse']:.2f}, practically "
         f"equal with {chances['equal']:.2f}, better with {chances['better']:.2f}."
     )
     say(key, max(chances, key=chances.get) == expected, text, text)

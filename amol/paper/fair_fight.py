@@ -63,6 +63,7 @@ CHANGED = {
     "AMOL": {f"alpha {alpha:g}": {"alpha": alpha} for alpha in (0.5, 2.0, 4.0)} | STOP,
 }
 PROTOCOL = ("lr", "hidden", "monitor")  # what of a candidate isn't the loss's own
+TEXT = {"weights": str, "key": str}  # digests, of which some look like numbers
 ROW = ["dataset", "method", "split_seed", "rule"]
 
 
@@ -92,7 +93,7 @@ RULES: dict[str, Callable[[pd.DataFrame], int]] = {  # from validation scores to
     "AMAE": lambda scores: int(scores["AMAE"].to_numpy().argmin()),
     "default": lambda scores: 0,
 }
-VALIDATION = ("QWK", "AMAE", "CHR_ext")
+VALIDATION = ("QWK", "AMAE")
 
 
 def _validation(run: Run, outcome: engine.Outcome) -> dict[str, float]:
@@ -128,20 +129,19 @@ def rows_of(dataset: str, method: str, split: int, stop: Callable | None = None)
 
 
 def _row(labels: tuple, run: Run, outcome: engine.Outcome, key: str, decision: str = "") -> dict:
-    """What is recorded of one choice."""
+    """What is recorded of one choice; of another decision, labels and what they score."""
     arrays, y = run.data.arrays, run.data.y_test
     row = dict(zip([*ROW, "candidate"], labels, strict=True))
-    found = _validation(run, outcome).items()
-    row |= {f"validation_{name}": round(value, DECIMALS) for name, value in found}
+    digests = {"weights": outcome.weights_digest[:8], "key": key[:8]}
     if decision:
         counts = np.bincount(arrays.y_train, minlength=arrays.num_classes)
-        y_pred, scores = DECISIONS[decision](outcome.probabilities, counts), {}
-    else:
-        y_pred = outcome.y_pred
-        fitted_on = (arrays.y_validation, outcome.probabilities_validation)
-        scores = probability_scores(y, outcome.probabilities, *fitted_on)
-    row |= label_scores(y, y_pred, arrays.num_classes) | scores
-    return row | {"weights": outcome.weights_digest[:12], "key": key}
+        y_pred = DECISIONS[decision](outcome.probabilities, counts)
+        return row | label_scores(y, y_pred, arrays.num_classes) | digests
+    found = _validation(run, outcome).items()
+    row |= {f"validation_{name}": round(value, DECIMALS) for name, value in found}
+    row |= label_scores(y, outcome.y_pred, arrays.num_classes)
+    held = arrays.y_validation, outcome.probabilities_validation
+    return row | probability_scores(y, outcome.probabilities, *held) | digests
 
 
 def _fight(dataset: str, method: str, split: int, stop: Callable) -> pd.DataFrame:
@@ -158,7 +158,7 @@ def _fight(dataset: str, method: str, split: int, stop: Callable) -> pd.DataFram
         scratch = file.with_suffix(".new")
         rows.to_csv(scratch, index=False)
         os.replace(scratch, file)
-    return pd.read_csv(file)
+    return pd.read_csv(file, dtype=TEXT)
 
 
 def fight(
@@ -195,7 +195,7 @@ def record(workers: int | None = None, address: str | None = None) -> pd.DataFra
 
 def load() -> pd.DataFrame:
     """Recorded rows."""
-    return pd.read_csv(folder() / f"{NAME}.csv")
+    return pd.read_csv(folder() / f"{NAME}.csv", dtype=TEXT)
 
 
 def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:

@@ -67,7 +67,7 @@ def record(workers: int | None = None, address: str | None = None) -> pd.DataFra
 
 def load() -> pd.DataFrame:
     """Recorded rows."""
-    return pd.read_csv(folder() / f"{NAME}.csv")
+    return pd.read_csv(folder() / f"{NAME}.csv", dtype={"weights": str, "key": str})
 
 
 def verify(count: int, sample_seed: int = 0) -> Comparison:

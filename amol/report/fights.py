@@ -8,11 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from amol.experiments import engine
 from amol.experiments.datasets import load_dataset
 from amol.losses import center_class
-from amol.paper.decisions import BINS, DECIMALS, fit_temperature, tempered
-from amol.paper.fair_fight import run_of
 from amol.paper.paired_intervals import compare
 from amol.paper.ranking import cliques, mean_ranks, signed_rank
 from amol.report.appendix import BLUE, RED
@@ -129,7 +126,7 @@ def verdicts(differences: pd.DataFrame) -> pd.DataFrame:
     for key, part in differences.groupby(keys, sort=False):
         gains = part["difference"] * (1 if key[2] in HIGHER else -1)
         chances = signed_rank(gains.to_numpy(), REGIONS[key[2]])
-        counts = [(part["verdict"] == v).sum() for v in ("better", "worse")]
+        counts = [int((part["verdict"] == v).sum()) for v in ("better", "worse")]
         found.append((*key, len(part), *counts, part["difference"].mean(), *chances))
     columns = [*keys, "sets", "better", "worse", "difference", "P(worse)", "P(equal)", "P(better)"]
     return pd.DataFrame(found, columns=columns)
@@ -173,58 +170,34 @@ def steps(rows: pd.DataFrame, ways: Mapping[str, tuple], metrics: Sequence[str])
 
 @two_widths
 def steps_figure(frame: pd.DataFrame) -> Figure:
-    """`steps`: a faint dot per data set, a diamond at their mean; a panel per metric."""
+    """`steps`: a faint dot per data set, a diamond at their mean; a panel per metric.
+
+    What lies well outside the 7th to 93rd percentile of a panel stands hollow at its edge.
+    """
     ways = list(frame["way"].unique())
     groups = list(frame.groupby("metric", sort=False))
     figure, axes = panels(len(groups), 0.75 + 0.31 * len(ways), 0.8, sharey=True)
     for ax, (metric, part) in zip(axes, groups, strict=True):
         row_names(ax, ways)
         ax.axvline(0, color=FAINT, lw=1)
-        at = [ways.index(way) for way in part["way"]]
-        ax.plot(part["difference"], at, "o", color=FAINT, alpha=0.6, ms=5)
-        mean = part.groupby("way", sort=False)["difference"].mean()
-        for way, value in mean.items():
-            good = (value > 0) == (metric in HIGHER)
-            ax.plot(value, ways.index(way), "D", color=BLUE if good else RED, ms=9, zorder=3)
+        low, high = part["difference"].quantile([0.07, 0.93])
+        low, high = low - 0.2 * (high - low), high + 0.2 * (high - low)
+        means = part.groupby("way", sort=False)["difference"].mean().items()
+        dots = [(way, x, "o", FAINT, 5) for way, x in part[["way", "difference"]].to_numpy()]
+        for way, x in means:
+            good = (x > 0) == (metric in HIGHER)
+            dots.append((way, x, "D", BLUE if good else RED, 9))
+        for way, x, marker, color, size in dots:
+            inside = low <= x <= high
+            style = {"color": color, "mfc": color if inside else "white", "ms": size}
+            style |= {"alpha": 0.6 if marker == "o" else 1, "clip_on": False}
+            ax.plot(min(max(x, low), high), ways.index(way), marker, **style)
         ax.set_title(HEADINGS.get(metric, metric))
-        ax.locator_params(axis="x", nbins=5)
+        ax.locator_params(axis="x", nbins=5 if is_wide() else 3)
     key = [("o", FAINT, "a data set"), ("D", BLUE, "mean, better"), ("D", RED, "mean, worse")]
     handles = [mpl.lines.Line2D([], [], ls="", marker=m, color=c, label=t) for m, c, t in key]
     columns = 3 if is_wide() else 1
     figure.legend(handles=handles, loc="outside upper left", ncols=columns, frameon=False)
-    return figure
-
-
-def calibration_table(rows: pd.DataFrame, scores: Sequence[str]) -> pd.DataFrame:
-    """Mean over data sets of each score, before → after a temperature, and the median T."""
-    after = [f"{score}_T" for score in scores]
-    cells = rows.groupby("method", sort=False)[[*scores, *after]].mean()
-    text = {s: [f"{a:.3f} → {b:.3f}" for a, b in cells[[s, f"{s}_T"]].to_numpy()] for s in scores}
-    found = pd.DataFrame(text, index=cells.index)
-    found.insert(0, "T", rows.groupby("method", sort=False)["T"].median().map("{:.2f}".format))
-    return found.rename_axis("Method")
-
-
-@two_widths
-def reliability_figure(frame: pd.DataFrame) -> Figure:
-    """Share of hits against probability, a panel per method: before and after the temperature.
-
-    Columns: method, when ("before", "after"), p, hits.
-    """
-    groups = list(frame.groupby("method", sort=False))
-    figure, axes = panels(len(groups), 2.6, 0.5, wide=4, narrow=2, sharex=True, sharey=True)
-    for ax, (method, part) in zip(axes, groups, strict=True):
-        ax.plot([0, 1], [0, 1], color=FAINT, lw=1)
-        for (when, line), look in zip(part.groupby("when", sort=False), ("o", "s"), strict=True):
-            full = when == "after"
-            style = {"color": BLUE if full else RED, "mfc": BLUE if full else "white", "ms": 6}
-            ax.plot(line["p"], line["hits"], f"{look}-", label=f"{when} the temperature", **style)
-        ax.set(title=literal(method), xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1))
-        ax.set_ylabel("share right" if starts_row(ax) else "")
-    figure.supxlabel("probability of the answer")
-    handles, labels = axes[0].get_legend_handles_labels()
-    columns = 2 if is_wide() else 1
-    figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
     return figure
 
 
@@ -270,23 +243,3 @@ def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
     named = dict(zip(labels, handles, strict=True))
     figure.legend(named.values(), named.keys(), loc="outside upper left", ncols=2, frameon=False)
     return figure
-
-
-def reliability(dataset: str, methods: Sequence[str], splits: Sequence[int]) -> pd.DataFrame:
-    """What `reliability_figure` draws, from untuned networks trained here; bins of equal mass."""
-    found = []
-    for method in methods:
-        hits, before, after = [], [], []
-        for split in splits:
-            run = run_of(dataset, method, split, {})
-            outcome = engine.train(run.loss, run.seed, run.data.arrays, run.settings.protocol)
-            held = run.data.arrays.y_validation, outcome.probabilities_validation
-            hits.append(run.data.y_test == outcome.probabilities.argmax(axis=1))
-            before.append(outcome.probabilities.max(axis=1))
-            after.append(tempered(outcome.probabilities, fit_temperature(*held)).max(axis=1))
-        hit = np.concatenate(hits)
-        for when, p in (("before", np.concatenate(before)), ("after", np.concatenate(after))):
-            for rows in np.array_split(np.argsort(p.round(6), kind="stable"), BINS):
-                mean = float(p[rows].mean()), float(hit[rows].mean())
-                found.append((method, when, *np.round(mean, DECIMALS)))
-    return pd.DataFrame(found, columns=["method", "when", "p", "hits"])
