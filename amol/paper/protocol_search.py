@@ -260,12 +260,17 @@ def _same(a: float, b: float) -> bool:
     return a == b or (np.isnan(a) and np.isnan(b))
 
 
-def worlds_of_protocols(stage: str = "three") -> dict[int, Evidence]:
-    """Evidence of each protocol that fits as well as the best, by number, for judging claims."""
+def worlds_of_protocols(only: Iterable[int] | None = None) -> dict[int, Evidence]:
+    """Evidence of each protocol that fits as well as the best, or of ``only`` some, by number.
+
+    With three seeds, for judging claims.
+    """
     tried, cells, _ = load()
-    cells = cells[cells["stage"] == stage]
+    cells = cells[cells["stage"] == "three"]
+    if only is None:
+        only = fits_as_well(log_likelihood(cells, tried).sum(axis=1))
     worlds = {}
-    for number in fits_as_well(log_likelihood(cells, tried).sum(axis=1)):
+    for number in only:
         own = cells[cells["protocol"] == number]
         worlds[number] = Evidence(
             {
