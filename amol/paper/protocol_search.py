@@ -7,8 +7,8 @@
 3. *whole*: the best `WHOLE_TABLES`, every printed cell, one seed.
 4. *three*: the best `THREE`, and all that differ from the best of these in one choice, three
    seeds, so that a choice is judged by protocols that nothing but luck could have dropped.
-5. *forms*: under the best protocol, other forms of single losses, one seed, and the hedging rates
-   of Wine Red with other middle classes.
+5. *forms*: under the best protocol, other forms of single losses, three seeds, and the hedging
+   rates of Wine Red with other middle classes.
 
 The default is in every stage. "Best" is `amol.paper.protocol_fit.best`: each criterion, such as
 Table 2 alone, has its own best, so that a protocol chosen on some numbers was not picked by the
@@ -187,7 +187,7 @@ def search(**how) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
     pool |= more
     cells = pd.concat([cells, stage(tasks("three", more, CELLS, 3))])
     winner = log_likelihood(cells, tried_frame(pool)).sum(axis=1).idxmax()
-    stage(form_tasks(winner, pool[winner], 1))
+    stage(form_tasks(winner, pool[winner], 3))
     done.append(other_centers(winner, pool[winner], 3))
     facts["training seconds"] = round(facts["training seconds"])
     return tried_frame(pool), pd.concat(done, ignore_index=True), facts

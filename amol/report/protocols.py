@@ -149,9 +149,8 @@ def form_table(cells: pd.DataFrame, tried: pd.DataFrame) -> pd.DataFrame:
     forms = cells[cells["stage"] == "forms"]
     found = []
     for (form, methods), part in _grouped(forms):
-        number, seeds = part["protocol"].iloc[0], part["seeds"].iloc[0]
-        stage = "three" if seeds > 1 else "whole"
-        usual = cells[(cells["protocol"] == number) & (cells["stage"] == stage)]
+        same = cells["protocol"] == part["protocol"].iloc[0]
+        usual = cells[same & (cells["stage"] == "three")]
         keys = part[fits.CELL].apply(tuple, axis=1)
         usual = usual[usual[fits.CELL].apply(tuple, axis=1).isin(set(keys))]
         sums = [fits.log_likelihood(rows, tried) for rows in (part, usual)]
