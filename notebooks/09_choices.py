@@ -37,7 +37,8 @@ from amol.paper import protocol_fit, protocol_search, recordings
 from amol.paper.open_choices import CHOICES, distances_to_paper
 from amol.paper.protocol_space import RANDOM, space_size
 from amol.paper.recording_checks import note_of, verify
-from amol.report import appendix, figures, footer, protocols, show, show_numbers, tables
+from amol.paper.stability import held_claims
+from amol.report import appendix, figures, footer, protocols, say, show, show_numbers, tables
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -148,8 +149,14 @@ shown, data = protocols.ten_best(results, searched)
 show("tab-protocols", shown, data)
 
 # %% tags=["remove-output"]
-judged = protocol_fit.held_out(fit["three"], results[results["stage"] == "three"])
-show("tab-held-out", protocols.judged_table(judged, searched), judged)
+longest_rows = results[results["stage"] == "three"]
+printed = longest_rows[longest_rows["protocol"].map(searched["layers"]) <= 2]  # "2-layer MLP"
+among = {"all": longest_rows, "at most two layers": printed}
+judged = {
+    name: protocol_fit.held_out(protocol_fit.log_likelihood(rows, searched), rows)
+    for name, rows in among.items()
+}
+show("tab-held-out", protocols.judged_table(judged, searched), pd.concat(judged, names=["among"]))
 
 # %% tags=["remove-output"]
 forms = protocols.form_table(results, searched)
@@ -167,12 +174,12 @@ longest = fit["three"].sum(axis=1)
 winner = longest.idxmax()
 gap = protocol_fit.distances(results[results["stage"] == "three"])
 noise = protocol_fit.chance_distances()
-better = protocol_fit.clearly_better(judged)
+better, allowed = (protocol_fit.clearly_better(rows) for rows in judged.values())
 weight = protocol_fit.weights(longest)
 untried = int((late["behind"].isna()).sum())
 open_choices = protocols.undecided(early, late)
-wins = int((judged["gain"] > protocol_fit.MARGIN).sum())
-table2 = judged.set_index("chosen_on")
+printed_wins = int((judged["at most two layers"]["gain"] > protocol_fit.MARGIN).sum())
+table2 = judged["all"].set_index("chosen_on")
 
 # %% tags=["remove-cell"]
 show_numbers(
@@ -206,12 +213,10 @@ show_numbers(
     search_choices=late["choice"].nunique(),
     search_noise_qwk=float(noise["QWK"]),
     search_noise_chr=float(noise["CHR_ext"]),
-    search_wins=wins,
     search_form_protocol=protocols.named(
         searched.loc[results.loc[results["stage"] == "forms", "protocol"].iloc[0]]
     ),
-    search_divisions=len(judged),
-    search_least=float(judged["gain"].min()),
+    search_printed=len(printed["protocol"].unique()),
 )
 
 # %% tags=["remove-cell"]
@@ -220,18 +225,32 @@ show_numbers(
     search_held_qwk_own=float(table2.loc["Tables 3 and 4", "QWK, default"]),
     search_held_chr=float(table2.loc["Table 2", "CHR_ext"]),
     search_held_chr_own=float(table2.loc["Table 2", "CHR_ext, default"]),
-    search_default=(
-        "clearly better than the default on the numbers that it wasn't chosen by"
-        if better
-        else "not clearly better than the default on the numbers that it wasn't chosen by"
-    ),
-    search_decision=(
-        "the search recommends to change the default; the book still runs the old one, on which "
-        "all other pages rest"
-        if better
-        else "the default stays"
-    ),
 )
+
+# %% tags=["remove-cell"]
+say(
+    "search_default", better and not allowed,
+    f"The protocol that the tables choose, *{protocols.named(searched.loc[winner])}*, is clearly "
+    "better than the default on numbers that it wasn't chosen by: it wins by more than 2 units in "
+    f"every division. But the paper prints “a 2-layer MLP”, and no protocol with one or two hidden "
+    f"layers is clearly better: the best of these win in {printed_wins} of {len(table2)} divisions."
+    " So **the default stays** with the printed words, and the claims are judged under both.",
+    "By this rule the book's default is to be looked at again: "
+    f"clearly better among all {better}, among those with at most two layers {allowed}.",
+)  # fmt: skip
+
+# %% tags=["remove-output"]
+fitting = protocol_search.worlds_of_protocols()
+held = held_claims(fitting)
+own = held_claims(protocol_search.worlds_of_protocols(only=[0]))["share"]
+split_on = held[(held["share"] < 1) & (own > 0) | (held["share"] > 0) & (own == 0)]
+shown = pd.DataFrame({
+    "Claim": split_on["claim"],
+    "Default": own[split_on.index].map({1.0: "holds", 0.0: "doesn't hold"}),
+    "Holds in": [f"{share * n:.0f} of {n:.0f}" for share, n in split_on[["share", "of"]].values],
+}).set_index("Claim")  # fmt: skip
+show("tab-fitting-claims", shown, split_on)
+show_numbers(search_claims=len(held), search_claims_split=len(split_on))
 
 # %% [markdown]
 # ```{result} tab-stages
@@ -263,9 +282,9 @@ show_numbers(
 # of {glue:text}`search_choices:d` choices: {glue:text}`search_undecided`.
 #
 # ```{result} tab-protocols
-# The ten best protocols by one seed, and the default: what differs from the default, the fit over
-# the default's, and the mean distances to the printed QWK and CHR_ext; blank where a protocol
-# wasn't tried with so many seeds.
+# The ten best protocols by three seeds, and the default: what differs from the default, the fit
+# over the default's, and the mean distances to the printed QWK and CHR_ext; blank where a protocol
+# wasn't tried on all numbers with one seed.
 # ```
 #
 # With three seeds the best is *{glue:text}`search_best`*: its fit is {glue:text}`search_gain:.1f`
@@ -280,8 +299,9 @@ show_numbers(
 # of the numbers and judges it by the others.
 #
 # ```{result} tab-held-out
-# Protocols chosen on a part of the numbers and judged by the rest, three seeds. "Without" a data
-# set: chosen on the other two and judged by this one.
+# Protocols chosen on a part of the numbers and judged by the rest, three seeds: among all, and
+# among the {glue:text}`search_printed:d` with at most two hidden layers, as the paper prints.
+# "Without" a data set: chosen on the other two and judged by this one.
 # ```
 #
 # Chosen by Tables 3 and 4, a protocol lies {glue:text}`search_held_qwk:.4f` from the QWK of Table 2
@@ -290,11 +310,23 @@ show_numbers(
 # {glue:text}`search_held_chr_own:.4f`).
 #
 # :::{admonition} Verdict
-# The protocol that the tables choose is {glue:text}`search_default`: it wins by more than 2 units
-# in {glue:text}`search_wins:d` of {glue:text}`search_divisions:d` divisions (least gain
-# {glue:text}`search_least:.1f`), so {glue:text}`search_decision`. The rule, laid down before the
-# search: in every division, by more than 2 units.
+# {glue:md}`search_default:myst`
+#
+# The rule, laid down before the search: in every division, by more than 2 units. Two things came
+# after a first search whose best protocol, three layers without decay, failed it in two divisions:
+# the neighbors of the best with three seeds, decided on before they were trained so often, and the
+# demand that a default agree with what the paper prints, made when their fit was known. Without
+# that demand the default would have three hidden layers.
 # :::
+#
+# What becomes of the paper's claims under the protocols that fit as well as the best? The table has
+# those that don't hold in all of them, or hold there and not under the default; "holds" is for the
+# claim in direction, clearly or not, with three seeds. Of {glue:text}`search_claims:d` claims that
+# such runs can judge these are {glue:text}`search_claims_split:d`.
+#
+# ```{result} tab-fitting-claims
+# Claims on which the default and the protocols that fit as well as the best don't agree.
+# ```
 #
 # Forms of a single loss touch that loss's cells alone, so each was tried under one protocol only,
 # the best with three seeds: {glue:text}`search_form_protocol`. {numref}`tab-forms` sets each

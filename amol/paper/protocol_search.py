@@ -5,9 +5,10 @@
 2. *wines*: the best `WINES` of them, and all that differ from the best one in one choice; CE and
    AMOL on both wines, one seed.
 3. *whole*: the best `WHOLE_TABLES`, every printed cell, one seed.
-4. *three*: the best `THREE`, three seeds.
-5. *forms*: under the best protocol, other forms of single losses, one seed, and the hedging rates
-   of Wine Red with other middle classes.
+4. *three*: the best `THREE`, and all that differ from the best of these in one choice, three
+   seeds, so that a choice is judged by protocols that nothing but luck could have dropped.
+5. *forms*: under the best protocol, other forms of single losses, three seeds, and the hedging
+   rates of Wine Red with other middle classes.
 
 The default is in every stage. "Best" is `amol.paper.protocol_fit.best`: each criterion, such as
 Table 2 alone, has its own best, so that a protocol chosen on some numbers was not picked by the
@@ -124,6 +125,19 @@ def other_centers(number: int, protocol: Protocol, seeds: int) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def around(cells: pd.DataFrame, pool: dict[int, Protocol]) -> dict[int, Protocol]:
+    """Protocols that differ in one choice from the best of ``cells`` and aren't among them.
+
+    Those that ``pool`` lacks get the numbers after its last.
+    """
+    top = log_likelihood(cells, tried_frame(pool)).sum(axis=1).idxmax()
+    numbers = {protocol: number for number, protocol in pool.items()}
+    near = [p for p in pool[top].neighbors() if numbers.get(p) not in set(cells["protocol"])]
+    new = (p for p in near if p not in numbers)
+    numbers |= {protocol: number for number, protocol in enumerate(new, start=len(pool))}
+    return {numbers[protocol]: protocol for protocol in near}
+
+
 def tried_frame(protocols: dict[int, Protocol]) -> pd.DataFrame:
     """Settings by protocol."""
     return pd.DataFrame.from_dict(
@@ -163,16 +177,17 @@ def search(**how) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
 
     cells = stage(tasks("screen", pool, SCREEN, 1))
     cells = stage(tasks("wines", fittest(cells, WINES), BOTH, 1))
-    top = log_likelihood(cells, tried_frame(pool)).sum(axis=1).idxmax()
-    more = [p for p in pool[top].neighbors() if p not in set(pool.values())]
-    more = dict(enumerate(more, start=len(pool)))
+    more = {n: p for n, p in around(cells, pool).items() if n not in pool}
     pool |= more
     if more:
         cells = pd.concat([cells, stage(tasks("wines", more, BOTH, 1))])
     for name, count, seeds in (("whole", WHOLE_TABLES, 1), ("three", THREE, 3)):
         cells = stage(tasks(name, fittest(cells, count), CELLS, seeds))
+    more = around(cells, pool)
+    pool |= more
+    cells = pd.concat([cells, stage(tasks("three", more, CELLS, 3))])
     winner = log_likelihood(cells, tried_frame(pool)).sum(axis=1).idxmax()
-    stage(form_tasks(winner, pool[winner], 1))
+    stage(form_tasks(winner, pool[winner], 3))
     done.append(other_centers(winner, pool[winner], 3))
     facts["training seconds"] = round(facts["training seconds"])
     return tried_frame(pool), pd.concat(done, ignore_index=True), facts
@@ -245,12 +260,17 @@ def _same(a: float, b: float) -> bool:
     return a == b or (np.isnan(a) and np.isnan(b))
 
 
-def worlds_of_protocols(stage: str = "three") -> dict[int, Evidence]:
-    """Evidence of each protocol that fits as well as the best, by number, for judging claims."""
+def worlds_of_protocols(only: Iterable[int] | None = None) -> dict[int, Evidence]:
+    """Evidence of each protocol that fits as well as the best, or of ``only`` some, by number.
+
+    With three seeds, for judging claims.
+    """
     tried, cells, _ = load()
-    cells = cells[cells["stage"] == stage]
+    cells = cells[cells["stage"] == "three"]
+    if only is None:
+        only = fits_as_well(log_likelihood(cells, tried).sum(axis=1))
     worlds = {}
-    for number in fits_as_well(log_likelihood(cells, tried).sum(axis=1)):
+    for number in only:
         own = cells[cells["protocol"] == number]
         worlds[number] = Evidence(
             {

@@ -120,7 +120,8 @@ def verify(name: str, count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, C
     if missing := _missing(name):
         return pd.DataFrame(columns=columns), missing
     rows, runs = load(name), _planned(name)
-    keys_match = [run.key[:16] for run in runs.values()] == rows["key"].tolist()
+    pairs = zip(runs.values(), rows["key"], strict=False)
+    keys_match = len(runs) == len(rows) and all(run.key.startswith(key) for run, key in pairs)
 
     # rows are found by what they are, since in a recording of other settings places differ
     labels = list(grid_of(name)[0][0])

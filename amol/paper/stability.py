@@ -1,7 +1,8 @@
 """Stability of claims: in how many worlds, other than the paper's, each of them holds.
 
-A world is a frame of runs made under another random split, another answer to an open question, or
-another block of seeds; all come from recorded studies. A claim holds in a world if its comparisons
+A world is a set of runs made under another random split, another answer to an open question,
+another protocol that fits the paper's tables as well as the best, or another block of seeds; all
+come from recorded studies. A claim holds in a world if its comparisons
 are for it there, clearly or not: a world often has one run per cell, and so no spread.
 """
 
@@ -14,7 +15,8 @@ import pandas as pd
 
 from amol.paper.evidence import CannotTest, Evidence, evidence_of_runs
 from amol.paper.open_choices import CHOICES, CHOSEN
-from amol.paper.published import Claim
+from amol.paper.protocol_search import worlds_of_protocols
+from amol.paper.published import CLAIMS, Claim
 from amol.paper.recordings import folder, load
 from amol.paper.rules_on_runs import RULES, ranking
 from amol.paper.verdicts import HOLDS, Verdict
@@ -83,6 +85,9 @@ def recorded_worlds() -> tuple[World, ...]:
     for name, make in MADE_OF.items():
         if (folder() / f"{name}.csv").exists():
             worlds += make(load(name))
+    if (folder() / "protocols.csv").exists():
+        fitting = worlds_of_protocols().items()
+        worlds += [World("protocol", f"protocol {number}", e) for number, e in fitting if number]
     return tuple(worlds)
 
 
@@ -119,3 +124,12 @@ def stability(claim: Claim, worlds: Iterable[World]) -> dict[str, float]:
     every = [flag for flags in held.values() for flag in flags]
     share = {kind: float(np.mean(flags)) if flags else np.nan for kind, flags in held.items()}
     return {"stability": float(np.mean(every)) if every else np.nan, "worlds": len(every), **share}
+
+
+def held_claims(worlds: dict[int, Evidence]) -> pd.DataFrame:
+    """Claims in some worlds: by id, claim (in words), share in which it holds, of how many."""
+    made = [World("protocol", str(name), evidence) for name, evidence in worlds.items()]
+    found = {claim.id: (claim.claim, stability(claim, made)) for claim in CLAIMS}
+    rows = {id: (text, s["stability"], s["worlds"]) for id, (text, s) in found.items()}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["claim", "share", "of"])
+    return frame[frame["of"] > 0]

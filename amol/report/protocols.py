@@ -43,10 +43,10 @@ def ranked(cells: pd.DataFrame, tried: pd.DataFrame, stage: str) -> pd.DataFrame
 
 
 def ten_best(cells: pd.DataFrame, tried: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The ten best by one seed, with the stages that tried them longer; as text, and as numbers."""
-    stages = {"1 seed": "whole", "3 seeds": "three"}
+    """The ten best by three seeds, and what one seed said of them; as text, and as numbers."""
+    stages = {"3 seeds": "three", "1 seed": "whole"}
     found = {name: ranked(cells, tried, stage) for name, stage in stages.items()}
-    data = pd.concat(found, axis=1).loc[found["1 seed"].index]
+    data = pd.concat(found, axis=1).loc[found["3 seeds"].index]
     first = data.iloc[:10].index
     data = data.loc[[*first, *({0} - set(first))]]
     data.columns = [f"{what}, {name}" for name, what in data.columns]
@@ -65,15 +65,18 @@ def _text(value: float, form: str) -> str:
     return "" if np.isnan(value) else form.format(value)
 
 
-def judged_table(judged: pd.DataFrame, tried: pd.DataFrame) -> pd.DataFrame:
-    """`protocol_fit.held_out` as text."""
-    shown = pd.DataFrame({"Chosen on": judged["chosen_on"]})
+def judged_table(judged: dict[str, pd.DataFrame], tried: pd.DataFrame) -> pd.DataFrame:
+    """`protocol_fit.held_out` among several sets of protocols, by the sets' names, as text."""
+    judged = pd.concat(judged, names=["among"]).reset_index("among")
+    shown = pd.DataFrame({"Chosen on": judged["chosen_on"], "Among": judged["among"]})
     shown["Protocol"] = [named(tried.loc[number]) for number in judged["protocol"]]
     shown["Judged by"] = judged["judged"].map("{} numbers".format)
     shown["Fit over the default"] = judged["gain"].map("{:+.1f}".format)
     for metric in ("QWK", "CHR_ext"):
-        shown[f"Δ{metric}"] = [_text(x, "{:.4f}") for x in judged[metric]]
-        shown[f"Δ{metric}, default"] = [_text(x, "{:.4f}") for x in judged[f"{metric}, default"]]
+        pairs = zip(judged[metric], judged[f"{metric}, default"], strict=True)
+        shown[f"Δ{metric} / the default's"] = [
+            "" if np.isnan(a) else f"{a:.4f} / {b:.4f}" for a, b in pairs
+        ]
     return shown.set_index("Chosen on")
 
 
@@ -146,9 +149,8 @@ def form_table(cells: pd.DataFrame, tried: pd.DataFrame) -> pd.DataFrame:
     forms = cells[cells["stage"] == "forms"]
     found = []
     for (form, methods), part in _grouped(forms):
-        number, seeds = part["protocol"].iloc[0], part["seeds"].iloc[0]
-        stage = "three" if seeds > 1 else "whole"
-        usual = cells[(cells["protocol"] == number) & (cells["stage"] == stage)]
+        same = cells["protocol"] == part["protocol"].iloc[0]
+        usual = cells[same & (cells["stage"] == "three")]
         keys = part[fits.CELL].apply(tuple, axis=1)
         usual = usual[usual[fits.CELL].apply(tuple, axis=1).isin(set(keys))]
         sums = [fits.log_likelihood(rows, tried) for rows in (part, usual)]
