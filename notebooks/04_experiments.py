@@ -56,7 +56,7 @@ loaded = {name: settings.load(name) for name in settings.datasets}
 # ## The data sets
 #
 # Three real ones come from the UCI repository: the quality grades of red and of white *vinho verde*
-# {cite:p}`cortez2009`, and the age of abalone shells, read off as a ring count {cite:p}`nash1995`
+# {cite:p}`cortez2009`, and the age of abalone shells, read off as a ring count {cite:p}`nash1994`
 # and cut at quantiles into seven classes ({glue:md}`abalone_sizes`). Their files are part of this
 # project, byte for byte, and are checked against recorded sums whenever they are loaded. The fourth
 # is generated.

@@ -230,7 +230,7 @@ say(
 #   labels, or with an even number of classes, that is less clear.
 # - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
 #   of a wrong class, and cross-entropy's doesn't ({ref}`sec-losses` has the figures).
-# - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`tab-terms`), so
+# - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`fig-least`), so
 #   its probabilities are not to be taken at face value. {glue:md}`tails`
 # - **One split.** Every ± on this page is the spread over random starts on one split of the data.
 #   It

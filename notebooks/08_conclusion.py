@@ -149,7 +149,7 @@ show_numbers(end_splits=splits)
 #
 # Four lines of future work close the paper. What this book can add:
 #
-# - **Monotonicity and properness.** AMOL is not proper: {numref}`tab-terms` has the answer that
+# - **Monotonicity and properness.** AMOL is not proper: {numref}`fig-least` has the answer that
 #   minimizes it, and that is not the truth. What weight would keep the loss monotone in the
 #   distance from the label is open.
 # - **Medical grading**, where calling a severe case moderate does harm. No such data set is here;

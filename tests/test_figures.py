@@ -32,7 +32,7 @@ def summary():
 def drawn(summary):
     """Every kind of figure, by name, from small frames."""
     k = np.arange(7)
-    curves = pd.DataFrame({"variant": "AMOL", "y": 0, "k": k, "weight": 2 - abs(k - 3) / 3})
+    curves = pd.DataFrame({"panel": "AMOL", "name": "y = 0", "k": k, "value": 2 - abs(k - 3) / 3})
     line = pd.DataFrame({"method": "CE", "k": k, "mean": 1 / 7, "std": 0.01})
     shares = pd.DataFrame({"panel": "Abalone", "label": k, "share": k / 21, "center": k == 3})
     grid = pd.DataFrame(
@@ -41,7 +41,7 @@ def drawn(summary):
     pairs = pd.DataFrame({"panel": "", "name": ["CE", "KL"], "low": [1, 2], "high": [2, 4]})
     one = summary[summary["dataset"] == "Abalone"]
     return {
-        "weight_curves": figures.weight_curves(curves),
+        "class_lines": figures.class_lines(curves, "weight", log=("AMOL",)),
         "average_distribution": figures.average_distribution(line, pd.Series(k / 21), 3),
         "bars": figures.bars(shares, "share"),
         "confusion": figures.confusion(grid, 3),

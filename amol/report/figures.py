@@ -5,7 +5,7 @@ page's; a method keeps its color and marker in every figure.
 """
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import matplotlib.lines
@@ -75,20 +75,24 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
 
 
 @two_widths
-def weight_curves(frame: pd.DataFrame) -> Figure:
-    """m(k, y) over candidate classes: one panel per variant, one line per true label.
+def class_lines(frame: pd.DataFrame, ylabel: str = "", log: Sequence[str] = ()) -> Figure:
+    """Values over candidate classes: one panel per group, one line per name.
 
-    Columns: variant, y, k, weight.
+    Columns: panel, name, k, value. The panels named in ``log`` have a logarithmic axis; with a
+    ``ylabel`` all share one axis.
     """
-    variants = list(frame.groupby("variant", sort=False))
-    figure, axes = panels(len(variants), 2.7, wide=3, sharey=True)
-    for ax, (variant, part) in zip(axes, variants, strict=True):
-        lines = part.groupby("y", sort=False)
-        for (y, line), color in zip(lines, ("#0072B2", "#D55E00", INK), strict=False):
-            ax.plot(line["k"], line["weight"], "o-", color=color, lw=2, label=f"$y = {y}$")
-        ax.set(title=variant, xticks=sorted(part["k"].unique()), xlabel="candidate class $k$")
-        ax.set_ylabel("weight $m(k, y)$" if starts_row(ax) else "")
-        ax.legend(loc="upper left", labelcolor="linecolor", handlelength=1, frameon=False)
+    groups = list(frame.groupby("panel", sort=False))
+    figure, axes = panels(len(groups), 2.9, wide=3, sharey=bool(ylabel))
+    looks = (("#0072B2", "o-"), ("#D55E00", "s--"), (INK, "^:"))
+    for ax, (title, part) in zip(axes, groups, strict=True):
+        lines = part.groupby("name", sort=False)
+        for (name, line), (color, mark) in zip(lines, looks, strict=False):
+            ax.plot(line["k"], line["value"], mark, color=color, lw=2, label=name)
+        ax.set(xticks=sorted(part["k"].unique()), xlabel="candidate class $k$")
+        ax.set(ylabel=ylabel if starts_row(ax) else "", yscale="log" if title in log else "linear")
+        key = {"title": title, "alignment": "left", "ncols": 3, "labelcolor": "linecolor"}
+        key |= {"handlelength": 1.5, "handletextpad": 0.4, "columnspacing": 1, "frameon": False}
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderpad=0, **key)
     return figure
 
 
