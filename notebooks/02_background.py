@@ -272,4 +272,4 @@ for strength in (0, 1, 2, 4, 8, 16):
     print(f"alpha {strength:2}: center / far end = {at_center / at_far_end:.2f}")
 
 # %% tags=["remove-input"]
-footer(settings)
+footer({name: getattr(settings, name) for name in ("methods", "alpha", "sigma")})

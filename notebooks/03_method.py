@@ -215,13 +215,12 @@ directions = pd.DataFrame(lines("probability", spreads) + lines("divergence", bo
 show("fig-directions", figures.class_lines(directions, log=("probability",)), directions)
 
 # %% tags=["remove-cell"]
-last = num_classes - 1
 say(
-    "directions", forward[last] - forward[2] < 0.1 and (reverse.diff() > 0).all(),
+    "directions", forward[-1] - forward[center] < 0.1 and (reverse.diff() > 0).all(),
     "The forward divergence asks what is missing where the target is: half of the probability, "
-    f"whether that lies in class 2 ({forward[2]:.2f}) or in class {last} ({forward[last]:.2f}). The "
-    "reverse one asks what was put where the target has next to nothing, and grows with every step "
-    f"away from the label ({reverse[2]:.2f} and {reverse[last]:.2f}).",
+    f"whether that lies in the center ({forward[center]:.2f}) or at the far end "
+    f"({forward[-1]:.2f}). The reverse one asks what was put where the target has next to nothing, "
+    f"and grows with every step away from the label ({reverse[center]:.2f} and {reverse[-1]:.2f}).",
 )  # fmt: skip
 
 # %% [markdown]
@@ -229,8 +228,8 @@ say(
 # :alt: >-
 # :  Two panels over the classes. In one, on a logarithmic axis, the Gaussian target of label 0 and
 # :  the same with half of the probability moved to the center. In the other, both divergences
-# :  against the class that gets the half: the forward one is flat from class 2 on, the reverse one
-# :  rises up to the far end.
+# :  against the class that gets the half: the forward one is nearly flat from the center on, the
+# :  reverse one rises up to the far end.
 #
 # The target for true label 0, and the same with half of its probability moved to the center; then
 # the reverse divergence (AMOL's base) and the forward one (SORD), against the class that gets the
@@ -397,4 +396,4 @@ for strength in (0.0, 1.0, 3.0, 8.0):
     print(f"alpha {strength:g}: {answer[center]:.4f} at the center, target {target[center]:.4f}")
 
 # %% tags=["remove-input"]
-footer(settings)
+footer({"alpha": settings.alpha, "sigma": settings.sigma})

@@ -3,7 +3,7 @@
 import platform
 import sys
 import time
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 
 import pandas as pd
@@ -33,7 +33,7 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
 
     Parameters
     ----------
-    settings : amol.experiments.study.StudySettings, optional
+    settings : amol.experiments.settings.StudySettings or dict, optional
         Those that are set; without ``runs`` without what only training reads.
     runs : DataFrame, optional
         From `run_study`; its ``attrs`` tell how many runs were trained and reused.
@@ -45,8 +45,9 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     facts = {"commit": commit(ROOT), "Python": platform.python_version()}
     facts |= {name: version(name) for module, name in LIBRARIES.items() if module in sys.modules}
     if settings is not None:
-        for name in (field.name for field in fields(settings) if field.repr):
-            value = getattr(settings, name)
+        if is_dataclass(settings):
+            settings = {f.name: getattr(settings, f.name) for f in fields(settings) if f.repr}
+        for name, value in settings.items():
             if value in ("", (), {}) or (runs is None and name in ONLY_TRAINING):
                 continue
             shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
