@@ -119,8 +119,8 @@ show("fig-confusion", figure, confusion)
 # :  much of their share there or next to it, and almost none at their own end.
 #
 # Where the test samples of each true class end up, in percent of that class, all networks pooled.
-# Without errors, the dark cells would lie on the diagonal. The framed column holds whatever was
-# called the center class. From class 0 on, the rows rest on {glue:text}`intro_rows` test samples; a
+# Without errors, 100 would stand along the diagonal. The framed column holds whatever was called
+# the center class. From class 0 on, the rows rest on {glue:text}`intro_rows` test samples; a
 # row of a few samples says little.
 # ```
 #

@@ -242,9 +242,9 @@ pooled = int((to_end <= 1).sum())
 gap = against("AMOL", "CHR_ext").get("Wine Red", np.nan)
 say("red", not np.isnan(gap),
     f"**Wine Red** has too few samples to say. Its test part holds {(to_end == 0).sum()} of the "
-    f"outermost classes and {pooled} when two classes a side are pooled, so that one sample moves "
-    f"CHR_ext by {1 / pooled:.3f}; AMOL's is {change(gap)} than cross-entropy's. The paper itself "
-    "makes no strong claim here.")  # fmt: skip
+    f"outermost classes and {pooled} when two classes on each side are pooled, so that one sample "
+    f"moves CHR_ext by {1 / pooled:.3f}; AMOL's is {change(gap)} than cross-entropy's. The paper "
+    "itself makes no strong claim here.")  # fmt: skip
 
 # %% [markdown]
 # {glue:md}`aba` A rate of zero looks like a cure; the {ref}`discussion <sec-discussion>` looks at

@@ -90,14 +90,14 @@ show("fig-confusions", figure, kept)
 ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
 say(
     "ends_lost", ends["AMOL"] < ends["CE"] and ends["AMOL-asym"] < ends["CE"],
-    "AMOL empties the framed column at both ends, but that doesn't bring the samples home: of the "
-    f"first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
+    "AMOL empties the framed column at both ends, but the samples don't arrive in their own class: "
+    f"of the first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
     f"cross-entropy {ends['CE']:.2f}.",
 )  # fmt: skip
 say(
     "ends_base", ends["KL"] < ends["AMOL"] < ends["CE"],
-    f"That is the doing of the Gaussian target, which spreads every label over its neighbors: `KL` "
-    f"finds {ends['KL']:.2f}. The weight brings back a part.",
+    "The reason is the Gaussian target, which spreads every label over its neighbors: `KL`, "
+    f"without the weight, finds {ends['KL']:.2f}. The weight makes up for a part of that.",
 )  # fmt: skip
 center = {m: mean(m, "center_recall") for m in ("CE", "AMOL", "AMOL-asym")}
 say(
@@ -111,8 +111,8 @@ show_numbers(blind_dataset=dataset, blind_center_share=center_share)
 # ```{result} fig-confusions
 # :alt: >-
 # :  Confusion matrices of CE, KL, AMOL and AMOL-asym on Abalone, shares of each row. Under
-# :  cross-entropy the corners are darkest; under KL the mass lies along the diagonal and in the
-# :  framed center column; under AMOL that column is paler, and under AMOL-asym it is empty.
+# :  cross-entropy the corners hold the largest shares; under KL they lie along the diagonal and in
+# :  the framed center column; under AMOL that column holds less, and under AMOL-asym nothing.
 #
 # Confusion on {glue:text}`blind_dataset`, mean over seeds: of each true class (with its number of
 # samples), the percentage that gets each answer.

@@ -131,7 +131,7 @@ show_numbers(end_splits=splits)
 #
 # - **Agreement.** {glue:md}`end_agreement` {glue:md}`end_parts`
 # - **Hedging.** {glue:md}`end_hedging`
-# - **Its price.** {glue:md}`end_mae` {glue:md}`end_mae_kl` {glue:md}`end_ends`
+# - **What it loses.** {glue:md}`end_mae` {glue:md}`end_mae_kl` {glue:md}`end_ends`
 #   {glue:md}`end_center`
 # - **The inward variant.** {glue:md}`end_asym` {glue:md}`end_masked`
 #

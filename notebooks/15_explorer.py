@@ -48,8 +48,8 @@ runs = run_study(settings)
 # ## The weight and the loss
 #
 # Above, the weight *m*(*k*, *y*) of {eq}`eq-weight` that each variant puts on class *k*. Below,
-# what the network pays: it gives one class the set probability and every other class an equal part
-# of the rest, and the loss is drawn against the class it answers.
+# the loss: the network gives one class the set probability and every other class an equal part of
+# the rest, and the loss is drawn against that class.
 
 # %% tags=["remove-output"]
 chart = live_charts.weight_explorer(alpha, sigma)
@@ -71,16 +71,16 @@ show("fig-explorer-loss", chart, data)
 #
 # Things to try:
 #
-# - AMOL with *y* at an end: the surcharge is on the way through the center. At the far end the
+# - AMOL with *y* at an end: the penalty lies on the way through the center. At the far end the
 #   weight is back at 1; there the distance to the target alone makes the loss high.
 # - AMOL-asym with the same label: beyond the center nothing is added.
-# - An odd *K* and *y* at the center class: no surcharge at all, whatever *α* is.
+# - An odd *K* and *y* at the center class: no extra penalty, whatever *α* is.
 # - *K* = 6: the center lies between two classes, and both get some weight for every label.
 # - AMOL-OLL: the weight multiplies a reward, so as *α* grows, answers between the label and
-#   the center become *cheaper* than the label itself.
+#   the center get a *lower* loss than the label itself.
 # - AMOL-CE: one weight, that of the true label itself, and so the same factor for every answer.
-# - A large *σ*: the target is nearly flat, distance counts for little, and the dearest answer
-#   moves from the far end toward the center.
+# - A large *σ*: the target is nearly flat, distance counts for little, and the highest loss moves
+#   from the far end toward the center.
 
 # %% [markdown]
 # ## The results, seed by seed
@@ -95,9 +95,9 @@ show("fig-explorer-results", chart, live_charts.results_data(runs))
 # %% [markdown]
 # ```{result} fig-explorer-results
 # :alt: >-
-# :  One row a loss, one dot a network, its metric to the right, with a gray tick at the mean over
-# :  seeds and a black tick at the paper's mean. The networks of one loss lie close together; those
-# :  of AMOL-OLL are spread and far to the left.
+# :  One row per loss, one dot per network, its metric to the right, with a gray tick at the mean
+# :  over seeds and a black tick at the paper's mean. The networks of one loss lie close together;
+# :  those of AMOL-OLL are spread and far to the left.
 #
 # Every network of the study. Gray tick: the mean over seeds. Black tick: the mean that the paper
 # prints, where it prints one.

@@ -61,7 +61,7 @@ assert method_style("squared") not in METHOD_STYLE.values()
 # What came out.
 # ```
 # ```{{result}} fig-own
-# :alt: One row a loss, one panel a metric.
+# :alt: One row per loss, one panel per metric.
 #
 # Drawn.
 # ```

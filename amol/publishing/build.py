@@ -30,12 +30,8 @@ def build_book(workers: int = 2) -> Path:
 
     Raises
     ------
-    StudyError
-        From `run_studies`.
-    NotebookError
-        From `execute_book`; the last good book stays.
-    RuntimeError
-        From `render_book`; the last good book stays.
+    StudyError, NotebookError, RuntimeError
+        From `run_studies`, `execute_book` and `render_book`; the last good book stays.
     """
     print("study: the default grid and its controls", flush=True)
     grid = [settings for name in TRAINED_BY_BUILD for _, settings in grid_of(name)]

@@ -1,4 +1,4 @@
-"""Rendering of the book from its executed pages; the last good site stays until the new one is."""
+"""Rendering of the book from its executed pages."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def _rendering_key() -> str:
 
 
 def render_book() -> Path:
-    """Render the book into a folder of its own, which takes the site's place if all is well.
+    """Render the book into a folder of its own, which takes the last site's place if all is well.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def render_book() -> Path:
     Raises
     ------
     RuntimeError
-        Holds Jupyter Book's warnings and errors; the last good site stays.
+        Holds Jupyter Book's warnings and errors.
     """
     site, mark = ROOT / "_build" / "html", build_dir() / "rendered.key"
     key = _rendering_key()

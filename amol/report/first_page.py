@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from amol.losses import center_class
 from amol.metrics import HIGHER_IS_BETTER
-from amol.paper.paired_intervals import compare
+from amol.paper.paired_intervals import paired_differences
 from amol.report.style import STYLE, canvas, literal, row_names, two_widths
 
 BASELINE = "CE"
@@ -84,14 +84,14 @@ def stacked_shares(frame: pd.DataFrame) -> Figure:
 
 
 def contrasts(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Every method against cross-entropy, split by split, as `paired_intervals.compare`.
+    """Every method against cross-entropy, split by split, as `paired_intervals.paired_differences`.
 
     A method that isn't there on every data set is left out.
     """
     counts = runs.groupby("method", sort=False)["dataset"].nunique()
     methods = counts.index[counts == runs["dataset"].nunique()].drop(BASELINE)
     return pd.concat(
-        [compare(runs, method, BASELINE, metric, not HIGHER_IS_BETTER[metric])
+        [paired_differences(runs, method, BASELINE, metric, not HIGHER_IS_BETTER[metric])
          for metric in metrics for method in methods],
         ignore_index=True,
     )  # fmt: skip

@@ -110,7 +110,7 @@ def best_mask(summary: pd.DataFrame, column: str = "mean") -> pd.Series:
     return (score == rivals.transform("max")) & (rivals.transform("count") > 1)
 
 
-def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
+def as_printed(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
     """Lay a summary out as the paper does: one row per method, and the paper's row under it.
 
     Parameters
@@ -203,7 +203,7 @@ def comparison(summary: pd.DataFrame, columns: str = "dataset", place: str = "")
         + (papers if summary["paper_mean"].notna().any() else "The paper prints none. ")
         + "The best is bold; a dash stands for what isn't there."
     )
-    return Table(compare(summary, columns), caption, summary)
+    return Table(as_printed(summary, columns), caption, summary)
 
 
 def _alignment(cells: pd.DataFrame) -> list[str]:
