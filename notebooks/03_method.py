@@ -279,8 +279,10 @@ show("tab-terms", cells, terms)
 # $\hat y_k = p_k \exp(\lambda / m_k - 1)$, with $\lambda$ such that the probabilities add up to
 # one.
 
-
 # %%
+inward = center_weight(num_classes, alpha, direction="inward")[0]
+
+
 def least(weight):
     """Distribution (K,) that minimizes AMOL with these weights (K,), for true label 0."""
     low, high = weight.min(), weight.max()
@@ -291,7 +293,6 @@ def least(weight):
     return best
 
 
-inward = center_weight(num_classes, alpha, direction="inward")[0]
 best, best_asym = least(weight), least(inward)
 
 # %% tags=["remove-output"]

@@ -150,6 +150,13 @@ show_numbers(
     f"{pair('accuracy', 'AMOL', 'AMOL-OLL')}.",
 )
 
+say(
+    "direction_why", step("AMOL-asym", "AMOL", "CHR") < 0,
+    "Why does penalizing *fewer* classes lower the rate? With the symmetric weight the classes "
+    "just beyond the center are penalized nearly as much as the center; with the inward one they "
+    "are not, so that mass can move across.",
+)  # fmt: skip
+
 # %% tags=["remove-cell"]
 spread = {
     prefix: [[tables.value(summary, dataset, m, metric, f"{prefix}std") for m in
@@ -170,9 +177,7 @@ say(
 )  # fmt: skip
 
 # %% [markdown]
-# 1. **Direction.** {glue:text}`direction` Why does penalizing *fewer* classes lower the rate? With
-#    the symmetric weight the classes just beyond the center are penalized nearly as much as the
-#    center; with the inward one they are free, so that mass can move across.
+# 1. **Direction.** {glue:text}`direction` {glue:md}`direction_why`
 # 2. **Shape.** {glue:text}`shape` The paper concludes that the shape hardly matters. The
 #    exponential peaks at $e^{\alpha}$ instead of $1 + \alpha$, so part of the difference is plain
 #    strength. {glue:md}`steadiness`

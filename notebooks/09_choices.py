@@ -383,6 +383,8 @@ show_numbers(
     choices_qwk=float(whole["QWK, chosen"]),
     choices_chr=float(whole["CHR_ext, chosen"]),
 )
+
+# %% tags=["remove-cell"]
 ratio = distances["CHR_ext, alternative"] / distances["CHR_ext, chosen"]
 ratio = ratio.where(gain["QWK"] & (distances["cells"] == whole["cells"]), 1.0)
 far = distances.loc[ratio.idxmin()]

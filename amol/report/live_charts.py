@@ -229,7 +229,7 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     return chart.properties(
         width=WIDTH,
         height=alt.Step(28, **{"for": "position"}),
-        title=_title(heading, "'ticks: mean (gray), paper (black)'"),
+        title=_title(heading, "'ticks: mean (gray), paper (thin)'"),
         config=STYLE,
     )
 
