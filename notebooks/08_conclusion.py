@@ -105,8 +105,12 @@ say("end_center", bool(more or fewer),
     "In the recall of the center class no difference is shown.")  # fmt: skip
 
 # %% tags=["remove-cell"]
-AIMS = {"QWK": "where large errors are worse than many small ones", "MAE": "for the average error",
-        "accuracy": "for exact labels", "extreme_recall": "for the first and last class"}  # fmt: skip
+AIMS = {
+    "QWK": "where large errors are worse than many small ones",
+    "MAE": "for the average error",
+    "accuracy": "for exact labels",
+    "extreme_recall": "for the first and last class",
+}
 found = first_page.contrasts(runs, list(AIMS))
 found = found[found["method"] != "CE-masked"].groupby("metric", sort=False)
 use = [f"{first_page.advised(part)} {AIMS[metric]}" for metric, part in found]
