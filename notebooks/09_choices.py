@@ -52,9 +52,9 @@ many = recordings.load("ranking")
 # %% [markdown]
 # ## The questions
 #
-# {numref}`tab-choices` has them all. Its last column points at the evidence. For a question that
-# takes training it is the place of the chosen answer among all answers tried, by distance to the
-# printed QWK and CHR_ext, place 1 being the nearest; {numref}`tab-distances` has the distances.
+# {numref}`tab-choices` has them all. Its last column points at the evidence. Where training could
+# test an answer, that is the place of the chosen one among all answers tried, by distance to the
+# printed QWK and CHR_ext (1 is the nearest); {numref}`tab-distances` has the distances.
 
 # %%
 distances = distances_to_paper(tried)

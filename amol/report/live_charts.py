@@ -22,6 +22,7 @@ from amol.report.tables import HEADINGS
 
 VARIANTS = ("AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE")
 LARGEST, LABEL, SHARE = 11, 0, 0.8  # most classes; the label and the share before any change
+FAR_OFF = "AMOL-OLL"  # it would stretch the axis for all others
 WIDTH = 280  # of a panel in CSS px: with its axis as wide as a phone
 VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])  # of Vega-Lite
 STYLE = {
@@ -196,8 +197,9 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     texts = {m: f"{heading}, {words[HIGHER_IS_BETTER[m]]}" for m, heading in metrics.items()}
     dataset = alt.binding_select(options=datasets, name="data set")
     metric = alt.binding_select(options=list(metrics), labels=list(metrics.values()), name="metric")
+    shown = [name != FAR_OFF or len(methods) == 1 for name in methods]
     boxes = [
-        alt.param(name=f"method_{i}", value=True, bind=alt.binding_checkbox(name=name))
+        alt.param(name=f"method_{i}", value=shown[i], bind=alt.binding_checkbox(name=name))
         for i, name in enumerate(methods)
     ]
     near = alt.selection_point(name="near", on="pointerover", clear="pointerout", fields=["seed"])
