@@ -95,9 +95,8 @@ show("fig-explorer-results", chart, live_charts.results_data(runs))
 # %% [markdown]
 # ```{result} fig-explorer-results
 # :alt: >-
-# :  One row a loss, one dot a network, its metric to the right, with a gray tick at the mean over
-# :  seeds and a black tick at the paper's mean. The networks of one loss lie close together; those
-# :  of AMOL-OLL are spread and far to the left.
+# :  One row per loss, one dot per network, its metric to the right, with a gray tick at the mean
+# :  over seeds and a black tick at the paper's mean.
 #
 # Every network of the study. Gray tick: the mean over seeds. Black tick: the mean that the paper
 # prints, where it prints one.

@@ -201,7 +201,8 @@ def comparison(summary: pd.DataFrame, columns: str = "dataset", place: str = "")
     caption = (
         f"Mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
         + (papers if summary["paper_mean"].notna().any() else "The paper prints none. ")
-        + "The best is bold; a dash stands for what isn't there."
+        + ("The best is bold; a" if best_mask(summary).any() else "A")
+        + " dash stands for what isn't there."
     )
     return Table(compare(summary, columns), caption, summary)
 
