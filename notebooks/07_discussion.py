@@ -211,8 +211,8 @@ say(
 
 # %% tags=["remove-cell"]
 sure = {}
-wide_scales = [n for n in settings.datasets if settings.load(n).num_classes >= 5]
-for name in wide_scales if "AMOL" in settings.methods else ():
+trained = [n for n in settings.datasets if not np.isnan(tables.value(summary, n, "AMOL", "J_c"))]
+for name in trained:
     y_true, _, probabilities = predictions(settings, name, "AMOL")
     cells = [certainty(y_true, p) for p in probabilities]
     sure[name] = [np.mean([c[f"tail_{m}"] for c in cells]) for m in ("accuracy", "confidence")]
