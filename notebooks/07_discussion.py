@@ -85,11 +85,14 @@ kept = pd.concat(
     for method, table in found.items()
 )
 show("fig-confusions", figure, kept)
+shown = f"{listed(found)} on {dataset}"
+show_numbers(blind_dataset=dataset, blind_center_share=center_share, confused=shown)
 
 # %% tags=["remove-cell"]
 ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
 say(
-    "ends_lost", ends["AMOL"] < ends["CE"] and ends["AMOL-asym"] < ends["CE"],
+    "ends_lost",
+    max(ends["AMOL"], ends["AMOL-asym"]) < ends["CE"] and mean("AMOL", "CHR") < mean("CE", "CHR"),
     "AMOL empties the framed column at both ends, but that doesn't bring the samples home: of the "
     f"first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
     f"cross-entropy {ends['CE']:.2f}.",
@@ -105,9 +108,6 @@ say(
     f"And the column empties for those who belong there too: of the center class, cross-entropy "
     f"finds {center['CE']:.1%}, AMOL {center['AMOL']:.1%} and AMOL-asym {center['AMOL-asym']:.1%}.",
 )  # fmt: skip
-show_numbers(
-    blind_dataset=dataset, blind_center_share=center_share, confused=f"{listed(found)} on {dataset}"
-)
 
 # %% [markdown]
 # ```{result} fig-confusions

@@ -45,7 +45,7 @@ SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  
 
 def _drawable(figure: Figure) -> bool:
     """Whether the fonts of the style have every letter of a figure."""
-    families = map(mpl.font_manager.FontProperties, [[name] for name in STYLE["font.family"]])
+    families = [mpl.font_manager.FontProperties(family=[name]) for name in STYLE["font.family"]]
     fonts = [mpl.font_manager.get_font(mpl.font_manager.findfont(f)) for f in families]
     texts = "".join(text.get_text() for text in figure.findobj(Text))
     letters = {ord(letter) for letter in texts if letter.isprintable()}
