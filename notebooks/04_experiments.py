@@ -92,7 +92,7 @@ say(
 )  # fmt: skip
 say(
     "no_crowd", part[center_class(7)] < 1.25 / 7,
-    "A crowd isn't needed: on Abalone, which has none, extreme samples are called the center as "
+    "A crowd isn't needed: Abalone has no crowd, and its extreme samples are called the center as "
     "well ({numref}`tab-chr`).",
 )  # fmt: skip
 

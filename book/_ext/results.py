@@ -97,7 +97,7 @@ class Result(SphinxDirective):
 def plain(shown: dict) -> str:
     """Text of a kept output, for where no markup is read."""
     text = shown.get("text/markdown") or str(literal_eval(shown["text/plain"]))
-    return re.sub(r"\{[a-z:]+\}`(?:[^`<]*<)?([^`>]+)>?`|\\(?=\W)|[*`]", r"\1", text)
+    return re.sub(r"\{[a-z:]+\}`(?:[^`<]*<)?([^`>]+)>?`|\\(?=[\W_])|[*`]", r"\1", text)
 
 
 def _hidden(cell: dict) -> bool:
