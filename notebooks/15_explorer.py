@@ -99,7 +99,7 @@ show("fig-explorer-results", chart, live_charts.results_data(runs))
 # ```{result} fig-explorer-results
 # :alt: >-
 # :  One row per loss, one dot per network, its metric to the right, with a gray tick at the mean
-# :  over seeds and a thin one at the paper's mean. The networks of one loss lie close together.
+# :  over seeds and a thin one at the paper's mean.
 #
 # Every network of the study. Gray tick: the mean over seeds. Thin tick: the mean that the paper
 # prints, where it prints one.

@@ -4,10 +4,11 @@ Drawn for the page's column and again for a phone, so that their text is always 
 page's; a method keeps its color and marker in every figure.
 """
 
-import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
+import matplotlib.font_manager
 import matplotlib.lines
 import matplotlib.patches
 import matplotlib.ticker
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from amol.metrics import HIGHER_IS_BETTER
@@ -23,11 +25,14 @@ from amol.report.style import (
     BAND,
     FAINT,
     INK,
+    MOST_NUMBERED,
     STYLE,
     Drawing,
+    class_ticks,
     is_wide,
     literal,
     method_style,
+    name_panel,
     panels,
     row_names,
     starts_row,
@@ -38,14 +43,26 @@ from amol.report.tables import HEADINGS
 SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  # of a point
 
 
+def _drawable(figure: Figure) -> bool:
+    """Whether the fonts of the style have every letter of a figure."""
+    families = [mpl.font_manager.FontProperties(family=[name]) for name in STYLE["font.family"]]
+    fonts = [mpl.font_manager.get_font(mpl.font_manager.findfont(f)) for f in families]
+    texts = "".join(text.get_text() for text in figure.findobj(Text))
+    letters = {ord(letter) for letter in texts if letter.isprintable()}
+    return all(any(font.get_char_index(letter) for font in fonts) for letter in letters)
+
+
 def save(label: str, figure: Figure, data: pd.DataFrame) -> Drawing:
     """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; return the SVG.
 
-    What was drawn for a phone becomes ``<label>.narrow.svg``; the book shows it there.
+    What was drawn for a phone becomes ``<label>.narrow.svg``; the book shows it there. Where no
+    font has a letter, the text of the .svg stays text: whoever looks at it may have one.
     """
     folder = results_dir() / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(STYLE):
+    kept = {} if _drawable(figure) else {"svg.fonttype": "none"}
+    with mpl.rc_context(STYLE | kept), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
         figure.savefig(folder / f"{label}.svg", metadata={"Date": None})
         if narrow := getattr(figure, "narrow", None):
             narrow.savefig(folder / f"{label}.narrow.svg", metadata={"Date": None})
@@ -111,7 +128,8 @@ def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> 
         style = {"color": color, "marker": marker, "lw": 2, "capsize": 3}
         style["label"] = literal(method)
         ax.errorbar(line["k"], line["mean"], line["std"], **style)
-    ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None), xticks=truth.index)
+    ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None))
+    ax.set_xticks(class_ticks(ax, len(truth)))
     ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom")
     figure.legend(loc="outside upper center", ncols=6 if is_wide() else 3, frameon=False)
     return figure
@@ -128,7 +146,8 @@ def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
     for ax, (title, part) in zip(axes, groups, strict=True):
         colors = np.where(part["center"], "#D55E00", "#9BB7CC")
         ax.bar(part["label"].astype(str), part["share"], color=colors)
-        ax.set(title=textwrap.fill(literal(title), 16), xlabel=xlabel)
+        ax.set(xlabel=xlabel, xticks=class_ticks(ax, len(part)))
+        name_panel(ax, title)
         ax.set_ylabel(ylabel if starts_row(ax) else "")
     return figure
 
@@ -137,14 +156,16 @@ def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
 def confusion(frame: pd.DataFrame, center: int) -> Figure:
     """Row shares in percent, true class down, predicted class across; the center column framed.
 
-    Columns: true, predicted, share (of the true class).
+    Many classes have a scale of shades in place of numbers. Columns: true, predicted, share (of the
+    true class).
     """
     import seaborn  # slow to load, and for this alone
 
     grid = frame.pivot(index="true", columns="predicted", values="share")
     figure, (ax,) = panels(1, 5.2 if is_wide() else 4.6)
-    shades = {"cmap": "Blues", "vmin": 0, "vmax": 100, "cbar": False, "square": True}
-    seaborn.heatmap(100 * grid, annot=True, fmt=".0f", **shades, ax=ax)
+    few = len(grid) <= MOST_NUMBERED
+    shades = {"cmap": "Blues", "vmin": 0, "vmax": 100, "cbar": not few, "square": True}
+    seaborn.heatmap(100 * grid, annot=few, fmt=".0f", **shades, ax=ax)
     frame_style = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
     ax.add_patch(mpl.patches.Rectangle((center, 0), 1, len(grid), **frame_style))
     ax.set(xlabel="predicted class (center framed)", ylabel="true class")
@@ -167,6 +188,7 @@ def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str]
     """
     groups = list(summary.groupby(panel, sort=False))
     methods = list(summary["method"].unique())
+    groups = [g for g in groups if g[1]["mean"].notna().any()] or groups  # CHR_ext of few classes
     figure, axes = panels(len(groups), 0.9 + 0.3 * len(methods), 0.4, narrow=2, sharey=True)
     for ax, (name, part) in zip(axes, groups, strict=True):
         row_names(ax, methods)
@@ -175,7 +197,7 @@ def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str]
             at = methods.index(row.method)
             ax.errorbar(row.mean, at, xerr=row.std, color=color, marker=marker, ms=7, capsize=3)
             ax.plot(row.paper_mean, at, "|", color=INK, ms=15, mew=1.8, zorder=3)
-        ax.set_title(HEADINGS.get(name, literal(name)) + flags.get(name, ""))
+        name_panel(ax, HEADINGS.get(name, name), flags.get(name, ""))
         ax.margins(x=0.1)
         ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5 if is_wide() else 2))
     key = [mpl.lines.Line2D([], [], color=FAINT, marker="o", label="ours, mean ± std")]
@@ -213,7 +235,8 @@ def dumbbells(
         style = {"s": 60, "lw": 1.8, "zorder": 2}
         ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
         ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
-        ax.set(title=literal(title), xscale=scale, xlabel=xlabel)
+        ax.set(xscale=scale, xlabel=xlabel)
+        name_panel(ax, title)
         if scale == "log":
             ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter("{x:g}")
@@ -240,7 +263,7 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
     wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
     points = wide["mean"].dropna()
     ranked = points[y].sort_values()
-    gap, rest = ranked.iloc[:2].diff().iloc[-1], ranked.iloc[1:]
+    gap, rest = ranked.iloc[:2].diff().max(), ranked.iloc[1:]
     inside = points.loc[rest.index] if gap > 2 * (rest.max() - rest.min()) > 0 else points
     for method, at in inside.iterrows():
         color, marker = method_style(method)

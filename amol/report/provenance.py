@@ -63,10 +63,17 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
 
 
 def footer(settings=None, runs: pd.DataFrame | None = None) -> Markdown:
-    """`provenance` as a folded table, for the last cell of a notebook."""
+    """`provenance` as a folded table, for the last cell of a notebook; above it, what failed."""
     rows = [f"| {name} | {literal(value)} |" for name, value in provenance(settings, runs).items()]
     table = "\n".join(["| what | value |", "|:--|:--|", *rows])
+    failed = 0 if runs is None else int(runs["failed"].notna().sum())
+    note = (
+        f"**{failed} of {len(runs)} runs failed**: their loss was no finite number. They count in "
+        "no mean; predictions and probabilities are those of the network before that.\n\n"
+        if failed
+        else ""
+    )
     return Markdown(
-        '<details class="provenance"><summary>What made this page</summary>\n\n'
+        f'{note}<details class="provenance"><summary>What made this page</summary>\n\n'
         f"{table}\n\n</details>"
     )

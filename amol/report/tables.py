@@ -197,11 +197,13 @@ def comparison(summary: pd.DataFrame, columns: str = "dataset", place: str = "")
     ``place`` is that of the paper's numbers, such as "Table 2"; named where there are any.
     """
     seeds = summary["count"].max()
+    ours = f"Mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
     papers = f"The paper's numbers{place and f' ({place})'} stand under ours. "
     caption = (
-        f"Mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
+        (ours if seeds else "Every run failed. ")
         + (papers if summary["paper_mean"].notna().any() else "The paper prints none. ")
-        + "The best is bold; a dash stands for what isn't there."
+        + ("The best is bold; a" if best_mask(summary).any() else "A")
+        + " dash stands for what isn't there."
     )
     return Table(as_printed(summary, columns), caption, summary)
 
