@@ -215,7 +215,7 @@ def test_a_registered_loss_stands_in_table_and_figure(forked):
 def test_results_know_nothing_of_the_place_they_are_made_in(forked):
     book, _, elsewhere = forked
     results = book.root / "build" / "results"
-    assert len(elsewhere) == 5
+    assert len(elsewhere) == 7
     for name, content in elsewhere.items():
         (here,) = results.rglob(name)
         assert here.read_bytes() == content, name
