@@ -5,19 +5,21 @@ const f = Math.fround;
 const BITS = new Int32Array(1), FLOAT = new Float32Array(BITS.buffer);
 const TINY = f(1e-30);
 
-// float32 of q + c, where the float64 sum s lies half-way between two float32 numbers, or is one:
-// the sum's own error says to which side it goes.
-function settle(q, c, s) {
-  const t = s - q, error = q - (s - t) + (c - t);
-  return f(error === 0 ? s : s + Math.sign(error) * Math.abs(s) * 2 ** -52);
-}
-
-// a·b + c with a single rounding. The product q is exact in float64, the sum s is rounded there
-// and again to float32; twice is once unless s lies half-way. Then its mirror image in the result
-// is a float32 number as well.
+// a·b + c with a single rounding. The product q is exact in float64; the sum s is rounded there and
+// again to float32, r. Twice is as once unless s lies half-way between two float32 numbers. Where it
+// is next to that, a bit more of the same brings another number than r.
 function fma(a, b, c) {
-  const q = a * b, s = q + c, r = f(s), mirrored = s - r + s;
-  return f(mirrored) === mirrored ? settle(q, c, s) : r;
+  const q = a * b, s = q + c, r = f(s);
+  return f(s + (s - r) * NUDGE) === r ? r : settle(q, c, s, r);
+}
+const NUDGE = 2 ** -20;
+
+// float32 of q + c, where the float64 sum s lies half-way or next to it: half-way, r has a float32
+// number for its mirror image in s, and the sum's own error says to which side it goes.
+function settle(q, c, s, r) {
+  const mirrored = s - r + s, t = s - q, error = q - (s - t) + (c - t);
+  if (f(mirrored) !== mirrored || error === 0) return r;
+  return f(s + Math.sign(error) * Math.abs(s) * 2 ** -52);
 }
 
 const LOG2_E = f(1.4426950408889634), LN2_HIGH = f(0.693359375), LN2_LOW = f(-2.1219444e-4);
