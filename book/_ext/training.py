@@ -8,7 +8,7 @@ makes it, since a page in a folder may fetch nothing.
 import os
 from pathlib import Path
 
-WORKER = ("arithmetic", "random", "losses", "network", "worker")
+WORKER = ("arithmetic", "product", "random", "losses", "network", "worker")
 PAGE = ("random", "data", "page")
 
 
