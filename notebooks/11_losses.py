@@ -171,7 +171,9 @@ show_numbers(losses_checked=Markdown(note_of(compared)))
 # and gradients still agree with the exact ones. *Gradcheck* compares the gradient with finite
 # differences, *compile* is `torch.compile` without graph breaks, *half* is finite value and
 # gradient at $\pm 10^4$ under autocast, *weights* tells whether a constant factor on the class
-# weights leaves the loss alone.
+# weights leaves the loss alone. Besides the losses above it has rivals that the paper doesn't name:
+# cross-entropy to other soft labels, a cumulative-link model, a squared distance of cumulative
+# distributions, and two answers to rare classes.
 
 # %% tags=["remove-cell"]
 faded = {}

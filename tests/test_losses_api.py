@@ -318,6 +318,12 @@ def test_no_label_wraps_around_to_the_ignored_one(dtype):
         ("CDW-CE", {"margin": -1}, ValueError, "margin is finite and not negative"),
         ("Focal", {"gamma": -1}, ValueError, "gamma is finite and not negative"),
         ("SLACE", {"slope": 0}, ValueError, "slope is above 0"),
+        ("Triangular", {"neighbor": 0.3}, ValueError, "neighbor is at most 0.2, got 0.3"),
+        ("Beta", {"eta": 1.5}, ValueError, "eta is at most 1"),
+        ("Exponential", {"tau": 0}, ValueError, "tau is above 0"),
+        ("Binomial", {"num_classes": 1}, ValueError, "num_classes is at least 2"),
+        ("LogitAdj", {"class_counts": [1, 2]}, ValueError, r"5 numbers, none negative"),
+        ("CE-balanced", {"class_counts": [0] * 5}, ValueError, "not all zero"),
         ("SLACE-prox", {"class_counts": [1, 2]}, ValueError, r"5 positive numbers, got \[1, 2\]"),
         ("SLACE-prox", {"class_counts": [1, 2, 0, 1, 1]}, ValueError, "5 positive numbers"),
     ],
@@ -362,8 +368,8 @@ def test_binary_tasks_by_hand():
 
 def test_registry_names_all_methods():
     assert set(PAPER_METHODS) <= set(LOSSES) and len(PAPER_METHODS) == 8
-    assert [n for n in ALL if LOSSES[n].shared_head] == ["CORAL"]
-    assert [n for n in ALL if make(n).num_logits == 4] == ["CORAL", "CORN"]
+    assert [n for n in ALL if LOSSES[n].shared_head] == ["CORAL", "CLM"]
+    assert [n for n in ALL if make(n).num_logits == 4] == ["CORAL", "CORN", "CLM"]
 
 
 def test_a_function_becomes_a_method():

@@ -12,18 +12,33 @@ from hypothesis import strategies as st
 
 from amol.checks.loss_grid import exactness
 from amol.checks.reference_losses import oracle
-from amol.losses import LOSSES, proximity
+from amol.losses import (
+    LOSSES,
+    beta_labels,
+    binomial_labels,
+    exponential_labels,
+    poisson_labels,
+    proximity,
+    triangular_labels,
+)
 
 ALL = tuple(LOSSES)
 DIVERGENCES = ("AMOL", "AMOL-asym", "AMOL-exp", "KL")
-K_LOGITS = tuple(name for name in ALL if name not in ("CORAL", "CORN"))
+K_LOGITS = tuple(name for name in ALL if name not in ("CORAL", "CORN", "CLM"))
 PARAMETERS = {
     "alpha": {n: 2.5 for n in ALL if n.startswith("AMOL")},
     "sigma": dict.fromkeys(("SORD", "KL", "AMOL", "AMOL-asym", "AMOL-exp"), 0.7),
-    "power": {"OLL-Castagnos": 1.5, "CDW-CE": 5.0},
+    "power": {"OLL-Castagnos": 1.5, "CDW-CE": 5.0, "Exponential": 1.5},
     "gamma": {"Focal": 1.3},
     "slope": {"SLACE": 0.3, "SLACE-prox": 3.0},
-    "class_counts": {"SLACE-prox": [3, 9, 30, 8, 1]},
+    "class_counts": {
+        "SLACE-prox": [3, 9, 30, 8, 1],
+        "LogitAdj": [3, 9, 30, 0, 1],
+        "CE-balanced": [3, 9, 30, 8, 1],
+    },
+    "tau": {"Exponential": 0.6, "LogitAdj": 1.7},
+    "neighbor": {"Triangular": 0.12},
+    "eta": {"Triangular": 0.9, "Binomial": 0.8, "Poisson": 0.7, "Exponential": 0.6, "Beta": 0.5},
 }
 
 
@@ -47,7 +62,17 @@ Z = 1 + exp(-0.5) + exp(-2)  # normalises the Gaussian target
 KL = log(Z) - 1.5 * log(2) + 0.25 * (0.5 + 2)
 CENTER = 0.25 * (log(0.25) + 0.5 + log(Z))  # the center's term of KL, which m weighs
 SOFT = [1 / (1 + exp(-1) + exp(-2)) * exp(-k) for k in range(3)]
+POISSON = [exp(exp(-1)), exp(exp(-1)), exp(exp(-1) / 2)]  # probabilities of 0, 1, 2 at rate 1
 BY_HAND = {
+    # a = 0.02 gives s = 0.2, c = 0.2 (1 − 0.2)(1 − 0.04) = 0.1536, t = 0.135321…
+    "Triangular": log(2) + ((math.sqrt(1 + 4 * 0.1536) - 1) / 2) ** 2 * log(2),
+    "Binomial": (0.81 + 2 * 0.19) * log(2),
+    "Poisson": (POISSON[0] + 2 * POISSON[1] + 2 * POISSON[2]) / sum(POISSON) * log(2),
+    "Exponential": (SOFT[0] + 2 * SOFT[1] + 2 * SOFT[2]) * log(2),
+    "Beta": (65 + 2 * 16) / 81 * log(2),  # 1 − (2/3)⁴ of it at the label
+    "EMD2": 0.5**2 + 0.25**2,
+    "LogitAdj": log(2),
+    "CE-balanced": log(2),
     "CE": log(2),
     "CE-masked": log(2),
     "OLL": log(2) + 0.5 * log(4),
@@ -69,7 +94,10 @@ BY_HAND = {
 @pytest.mark.parametrize("name", K_LOGITS)
 def test_value_by_hand(name):
     logits = torch.tensor([0.5, 0.25, 0.25], dtype=torch.float64).log() + 3
-    assert make(name, 3)(logits, torch.tensor(0)).item() == pytest.approx(BY_HAND[name], abs=1e-14)
+    own = {"neighbor": 0.02} if name == "Triangular" else {}
+    assert make(name, 3, **own)(logits, torch.tensor(0)).item() == pytest.approx(
+        BY_HAND[name], abs=1e-14
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,6 +109,56 @@ def test_binary_tasks_by_hand(name, y, expected):
     logits = torch.tensor([0.0, log(3)], dtype=torch.float64)  # σ = 1/2, 3/4
     loss = make(name, 3, reduction="sum")
     assert loss(logits, torch.tensor(y)).item() == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize(("y", "p"), [(0, 1 / 5), (1, 4 / 5 - 4 / 9), (2, 4 / 9)])
+def test_cumulative_links_by_hand(y, p):
+    # t = log 4 and log 4 − log(1 + 4) = log 4/5, so P(y > k) is 4/5 and (4/5)/(9/5) = 4/9
+    logits = torch.tensor([log(4), log(4) + log(4)], dtype=torch.float64)
+    loss = make("CLM", 3)
+    assert loss(logits, torch.tensor(y)).item() == pytest.approx(-log(p), abs=1e-14)
+    assert loss.probabilities(logits)[y].item() == pytest.approx(p, abs=1e-14)
+    assert loss.predict(logits) == 2
+
+
+def test_class_counts_by_hand():
+    z, y = torch.zeros(3, 3, dtype=torch.float64), torch.arange(3)
+    adjusted = make("LogitAdj", 3, class_counts=[5, 0, 2], reduction="none")  # 0 counts as 1
+    assert adjusted(z, y).tolist() == pytest.approx([log(8 / 5), log(8), log(4)], abs=1e-14)
+    assert adjusted.predict(torch.tensor([0.1, 0.2, 0.0])) == 1
+    weights = torch.tensor([7 / 10, 0, 7 / 4], dtype=torch.float64)  # 7 samples, 2 classes
+    balanced = make("CE-balanced", 3, class_counts=[5, 0, 2], reduction="none")
+    torch.testing.assert_close(balanced(z, y), weights * log(3))
+    twice = make("CE-balanced", 3, class_counts=[5, 0, 2], reduction="none", weight=[2, 1, 2])
+    torch.testing.assert_close(twice(z, y), 2 * weights * log(3))
+
+
+@pytest.mark.parametrize("K", [2, 3, 4, 7, 10, 11, 40])
+def test_soft_labels_are_distributions_around_the_label(K):
+    for name in ("Triangular", "Binomial", "Exponential", "Beta"):
+        rows = make(name, K)._exact["soft_target"]
+        assert (rows >= 0).all()
+        if name != "Binomial" or K < 10:
+            assert (rows.argmax(-1) == torch.arange(K)).all()
+        torch.testing.assert_close(rows.sum(-1), torch.ones(K, dtype=torch.float64))
+        if name != "Triangular":  # its ends differ
+            torch.testing.assert_close(rows.flip(0, 1), rows, rtol=1e-12, atol=1e-16)
+
+
+def test_soft_labels_are_the_librarys():
+    # of dlordinal 2.7.0; its beta and triangular intervals end 1e-9 off 0 and 1
+    triangular = triangular_labels(5, neighbor=0.01)
+    theirs = {
+        binomial_labels: [0.2401, 0.4116, 0.2646, 0.0756, 0.0081],
+        poisson_labels: [0.18896888, 0.21635436, 0.21635436, 0.19768881, 0.18063359],
+        exponential_labels: [0.19151597, 0.52059439, 0.19151597, 0.07045479, 0.02591887],
+        beta_labels: [0.16306231, 0.67401521, 0.15985465, 0.00306715, 0.00000068],
+    }
+    assert triangular[[0, 1, 4], [0, 0, 4]].tolist() == pytest.approx(
+        [0.98845494, 0.01, 0.99494475]
+    )
+    for labels, row in theirs.items():
+        assert labels(5)[1].tolist() == pytest.approx(row, abs=1e-8)
 
 
 def test_amol_ce_weighs_labels_between_center_and_end():
@@ -163,7 +241,9 @@ def reversed_order(loss, z, y):
 
 
 @pytest.mark.parametrize("num_classes", [2, 5, 6])
-@pytest.mark.parametrize("name", [name for name in ALL if name != "CORN"])
+@pytest.mark.parametrize(
+    "name", [name for name in ALL if name not in ("CORN", "CLM", "Triangular", "Poisson")]
+)
 def test_neither_end_of_the_scale_is_preferred(name, num_classes):
     loss = make(name, num_classes, reduction="none")
     z, y = draw(loss)
@@ -193,6 +273,11 @@ SAME = [
     ("CDW-CE", {"margin": 1e-13}, "CDW-CE", {}),
     ("SLACE-prox", {"class_counts": [3] * 5}, "SLACE-prox", {}),
     ("CE-masked", {}, "CE", {}),
+    ("Exponential", {"power": 2.0, "tau": 2.0}, "SORD", {}),
+    ("Triangular", {"neighbor": 0.0}, "CE", {}),
+    ("Beta", {"eta": 0.0}, "CE", {}),
+    ("LogitAdj", {"tau": 0.0, "class_counts": [3, 9, 30, 8, 1]}, "CE", {}),
+    ("CE-balanced", {"class_counts": [3] * 5}, "CE", {}),
 ]
 
 
@@ -234,7 +319,7 @@ def test_gradient_when_sure_and_wrong(name, lead):
     z = (lead * F.one_hot(torch.tensor(6), 7)).float().requires_grad_()
     loss = make(name, 7)
     (gradient,) = torch.autograd.grad(loss(z, torch.tensor(0)), z)
-    if name in DIVERGENCES:  # bounded, so the pull must fade; the documented limit of reverse KL
+    if name in (*DIVERGENCES, "EMD2"):  # bounded, so the pull must fade: a documented limit
         assert gradient.abs().max() <= 500 * exp(-lead)
     else:
         assert gradient[0] < -0.1 and gradient[6] > 0.1
@@ -265,6 +350,8 @@ def test_fits_separable_classes(name):
         expected = [1, 1, 2, 3, 3]
     if name == "CE-masked":
         expected = [0, 1, pytest.approx(2, abs=2), 3, 4]
+    if name == "Poisson":  # y and y + 1 are equally likely
+        expected = [pytest.approx(y + 0.5, abs=0.5) for y in range(4)] + [4]
     assert learned(make(name, 5)) == expected
 
 

@@ -29,6 +29,7 @@ TOLERANCE = 1e-3  # the spacing of float32 numbers near 10⁴
 _DIVERGENCE = r"\sum_k m(k,y)\, \hat y_k \log (\hat y_k / p_k)"
 _DISTANCE = r"-\sum_k d_k^{\,a} \log (1 - \hat y_k)"
 _ACCUMULATED = r"-\sum_i q_i \log \sum_{j:\, d_j \le d_i} \hat y_j"
+_SOFT = r"-\sum_k p_k \log \hat y_k"
 FORMULAS = {  # name: (formula, key of its source in the bibliography)
     "CE": (r"-\log \hat y_y", "paszke2019"),
     "OLL": (r"-\sum_k (1 - d_k/(K-1)) \log \hat y_k", "kandel2026"),
@@ -47,6 +48,15 @@ FORMULAS = {  # name: (formula, key of its source in the bibliography)
     "CORN": (r"-\sum_{k \le y} \log s(\pm z_k)", "shi2023"),
     "SLACE": (_ACCUMULATED, "nachmani2025"),
     "SLACE-prox": (_ACCUMULATED + r",\ d \text{ from class counts}", "nachmani2025"),
+    "Triangular": (_SOFT + r",\ p \text{ triangular}", "vargas2023triangular"),
+    "Binomial": (_SOFT + r",\ p \text{ binomial}", "liu2020"),
+    "Poisson": (_SOFT + r",\ p \propto e^{\text{Poisson}}", "liu2020"),
+    "Exponential": (_SOFT + r",\ p_k \propto e^{-d_k}", "vargas2023exponential"),
+    "Beta": (_SOFT + r",\ p \text{ beta}", "vargas2022"),
+    "CLM": (r"-\log (s(t_{y-1}) - s(t_y))", "mccullagh1980"),
+    "EMD2": (r"\sum_k (\sum_{j \le k} \hat y_j - [y \le k])^2", "hou2016"),
+    "LogitAdj": (r"-\log \hat y_y,\ z + \tau \log \pi", "menon2021"),
+    "CE-balanced": (r"-\frac{n}{K n_y} \log \hat y_y", "pedregosa2011"),
 }
 
 

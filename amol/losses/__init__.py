@@ -34,7 +34,29 @@ from .pointwise import (
     weighted_log_loss,
 )
 from .registry import LOSSES, PAPER_METHODS, register_loss
+from .rivals import (
+    BalancedCrossEntropyLoss,
+    CLMLoss,
+    EMD2Loss,
+    LogitAdjustedLoss,
+    counted,
+    cutpoints,
+)
 from .slace import SLACELoss, SLACEProxLoss, accumulated_log_loss, proximity
+from .soft_labels import (
+    BetaLoss,
+    BinomialLoss,
+    ExponentialLoss,
+    PoissonLoss,
+    SoftLabelLoss,
+    TriangularLoss,
+    beta_labels,
+    beta_shapes,
+    binomial_labels,
+    exponential_labels,
+    poisson_labels,
+    triangular_labels,
+)
 from .tables import center_class, center_weight, closeness, distances, gaussian_log_target
 
 __all__ = [

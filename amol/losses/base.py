@@ -236,3 +236,10 @@ def positive(name: str, value: float) -> float:
     if not_negative(name, value) == 0:
         raise ValueError(f"{name} is above 0, got {value}")
     return float(value)
+
+
+def at_most(name: str, value: float, most: float) -> float:
+    """`value` as a float from 0 to `most`, else TypeError or ValueError naming it."""
+    if not_negative(name, value) > most:
+        raise ValueError(f"{name} is at most {most}, got {value}")
+    return float(value)

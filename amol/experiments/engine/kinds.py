@@ -176,6 +176,94 @@ def binary_tasks(z, y, tables, outputs, p, log_p, values, slopes):
 
 
 @compiled
+def adjusted_log(z, y, tables, outputs, p, log_p, values, slopes):
+    """−log p_y of the logits z + a; table a."""
+    shift = tables[0, 0]
+    for i in range(len(y)):
+        for k in range(p.shape[1]):
+            slopes[i, k] = z[i, k] + shift[k]
+    _softmax(slopes, len(y), outputs, p, log_p)
+    for i in range(len(y)):
+        values[i] = -log_p[i, y[i]]
+        for k in range(outputs):
+            slopes[i, k] = p[i, k]
+        slopes[i, y[i]] -= f4(1)
+
+
+@compiled
+def squared_cumulative(z, y, tables, outputs, p, log_p, values, slopes):
+    """Σ_k (P_k − 1[y ≤ k])², P_k the sum of p up to k.
+
+    With e_k = 2 (P_k − 1[y ≤ k]) and h_j = Σ_{k≥j} e_k, counted from the most probable class, the
+    slope is p_j (h_j − Σ_i p_i h_i).
+    """
+    _softmax(z, len(y), outputs, p, log_p)
+    for i in range(len(y)):
+        value, upto, beyond, top = f4(0), f4(0), f4(0), 0
+        for k in range(y[i]):
+            upto += p[i, k]
+            value += upto * upto
+            log_p[i, k] = upto + upto
+        for k in range(outputs - 1, y[i], -1):
+            beyond += p[i, k]
+            value += beyond * beyond
+            log_p[i, k - 1] = -(beyond + beyond)
+        for k in range(1, outputs):
+            top = k if p[i, k] > p[i, top] else top
+        ahead, pull = f4(0), f4(0)
+        slopes[i, top] = 0
+        for k in range(top - 1, -1, -1):
+            ahead += log_p[i, k]
+            slopes[i, k] = ahead
+        ahead = f4(0)
+        for k in range(top + 1, outputs):
+            ahead -= log_p[i, k - 1]
+            slopes[i, k] = ahead
+        for k in range(outputs):
+            pull += p[i, k] * slopes[i, k]
+        for k in range(outputs):
+            slopes[i, k] = p[i, k] * (slopes[i, k] - pull)
+        values[i] = value
+
+
+@compiled
+def ordered_cuts(z, y, tables, outputs, p, log_p, values, slopes):
+    """−log(σ(t_{y−1}) − σ(t_y)), t_k = z_0 − Σ_{j=1}^{k} log(1 + e^{u_j}), u_j = z_j − z_0.
+
+    It is −log σ(t_{y−1}) − log σ(−t_y) − log σ(u_y), and at either end the one term with a cut.
+    With A and B the slopes at t_{y−1} and t_y, that at u_j is −σ(u_j)(A + B) for j < y and
+    −σ(u_y) B − σ(−u_y) for j = y; z_0 takes A + B and gives back the slopes of all u_j.
+    """
+    for i in range(len(y)):
+        first, last = z[i, 0], min(y[i], outputs - 1)
+        cut, value, before, at = first, f4(0), f4(0), f4(0)  # before, at: A and B
+        for k in range(last + 1):
+            if k > 0:
+                step, p[i, k], _ = logistic(z[i, k] - first)
+                cut -= step
+            if k == y[i] - 1:
+                loss, miss, _ = logistic(-cut)
+                value += loss
+                before = -miss
+            elif k == y[i]:
+                loss, at, _ = logistic(cut)
+                value += loss
+        back = before + at
+        for k in range(1, outputs):
+            slopes[i, k] = 0
+        for k in range(1, last + 1):
+            if k < y[i]:
+                slopes[i, k] = -p[i, k] * (before + at)
+            else:
+                loss, miss, _ = logistic(first - z[i, k])
+                value += loss
+                slopes[i, k] = -p[i, k] * at - miss
+            back -= slopes[i, k]
+        slopes[i, 0] = back
+        values[i] = value
+
+
+@compiled
 def softmax_labels(z, without, probabilities, labels):
     """The most probable class, the first of ties; class ``without`` never occurs."""
     K = probabilities.shape[1]
@@ -221,8 +309,31 @@ def conditional_labels(z, without, probabilities, labels):
         probabilities[i, K - 1] = passed
 
 
-KINDS = (weighted_divergence, weighted_log, distance_log, focal, accumulated_log, binary_tasks)
-MEANINGS = (softmax_labels, cumulative_labels, conditional_labels)
+@compiled
+def ordered_labels(z, without, probabilities, labels):
+    """From the logits of `ordered_cuts`: the most probable class, the first of ties."""
+    K = probabilities.shape[1]
+    for i in range(len(labels)):
+        cut, passed, top = z[i, 0], f4(1), 0  # passed: P(y > k − 1)
+        for k in range(K - 1):
+            joins = f4(1)
+            if k > 0:
+                step, joins, _ = logistic(z[i, k] - z[i, 0])
+                cut -= step
+            _, above, below = logistic(cut)
+            probabilities[i, k] = passed * below * joins
+            passed = above
+        probabilities[i, K - 1] = passed
+        for k in range(1, K):
+            top = k if probabilities[i, k] > probabilities[i, top] else top
+        labels[i] = top
+
+
+KINDS = (
+    weighted_divergence, weighted_log, distance_log, focal, accumulated_log, binary_tasks,
+    adjusted_log, squared_cumulative, ordered_cuts,
+)  # fmt: skip
+MEANINGS = (softmax_labels, cumulative_labels, conditional_labels, ordered_labels)
 
 
 @compiled
@@ -238,8 +349,14 @@ def apply_kind(formula, z, y, p, log_p, values, slopes):
         focal(z, y, tables, outputs, p, log_p, values, slopes)
     elif kind == 4:
         accumulated_log(z, y, tables, outputs, p, log_p, values, slopes)
-    else:
+    elif kind == 5:
         binary_tasks(z, y, tables, outputs, p, log_p, values, slopes)
+    elif kind == 6:
+        adjusted_log(z, y, tables, outputs, p, log_p, values, slopes)
+    elif kind == 7:
+        squared_cumulative(z, y, tables, outputs, p, log_p, values, slopes)
+    else:
+        ordered_cuts(z, y, tables, outputs, p, log_p, values, slopes)
 
 
 @compiled
@@ -248,5 +365,7 @@ def apply_meaning(meaning, z, without, probabilities, labels):
         softmax_labels(z, without, probabilities, labels)
     elif meaning == 1:
         cumulative_labels(z, without, probabilities, labels)
-    else:
+    elif meaning == 2:
         conditional_labels(z, without, probabilities, labels)
+    else:
+        ordered_labels(z, without, probabilities, labels)

@@ -18,12 +18,16 @@ from .kinds import (
     KINDS,
     MEANINGS,
     accumulated_log,
+    adjusted_log,
     binary_tasks,
     conditional_labels,
     cumulative_labels,
     distance_log,
     focal,
+    ordered_cuts,
+    ordered_labels,
     softmax_labels,
+    squared_cumulative,
     weighted_divergence,
     weighted_log,
 )
@@ -59,6 +63,14 @@ def _entered_signs(loss):
     return [signs * entered]
 
 
+def _shift(loss):
+    return [_rows("shift")(loss)[0][None]]
+
+
+def _none(loss):
+    return [torch.zeros(1, 1)]
+
+
 FORMULAS: dict[type, tuple[Callable, Callable, Callable]] = {
     # class of loss, exactly: its kind, its tables (None where they don't do), and what
     # reads its outputs
@@ -72,6 +84,11 @@ FORMULAS: dict[type, tuple[Callable, Callable, Callable]] = {
     losses.SORDLoss: (weighted_log, _rows("soft_target"), softmax_labels),
     losses.AMOLOLLLoss: (weighted_log, _rows("soft_target"), softmax_labels),
     losses.AMOLCELoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.TriangularLoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.BinomialLoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.PoissonLoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.ExponentialLoss: (weighted_log, _rows("soft_target"), softmax_labels),
+    losses.BetaLoss: (weighted_log, _rows("soft_target"), softmax_labels),
     losses.DistanceLogLoss: (distance_log, _distance, softmax_labels),
     losses.CDWCELoss: (distance_log, _distance, softmax_labels),
     losses.FocalLoss: (focal, lambda loss: [torch.full((1, 1), loss.gamma)], softmax_labels),
@@ -79,6 +96,10 @@ FORMULAS: dict[type, tuple[Callable, Callable, Callable]] = {
     losses.SLACEProxLoss: (accumulated_log, _accumulated, softmax_labels),
     losses.CORALLoss: (binary_tasks, _rows("signs"), cumulative_labels),
     losses.CORNLoss: (binary_tasks, _entered_signs, conditional_labels),
+    losses.CLMLoss: (ordered_cuts, _none, ordered_labels),
+    losses.EMD2Loss: (squared_cumulative, _none, softmax_labels),
+    losses.LogitAdjustedLoss: (adjusted_log, _shift, softmax_labels),
+    losses.BalancedCrossEntropyLoss: (weighted_log, _one_hot, softmax_labels),
 }
 
 
