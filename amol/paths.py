@@ -16,7 +16,7 @@ ROOT = _root()
 
 
 def build_dir() -> Path:
-    """Folder of everything generated; safe to delete, costs a retraining."""
+    """Folder of everything generated; safe to delete, then all is trained again."""
     return ROOT / "build"
 
 

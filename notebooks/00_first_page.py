@@ -31,6 +31,7 @@ from amol.paper import recordings
 from amol.paper.ledger import balance, ledger
 from amol.paper.tails import with_tails
 from amol.report import figures, first_page, footer, say, show, show_numbers, tables
+from amol.report.words import listed
 
 settings = StudySettings(datasets=datasets, methods=methods, seeds=seeds)
 
@@ -125,8 +126,8 @@ say(
     bool(less) and not more and in_all and bool(lost) and bool(middle),
     "In part: it calls fewer of the samples at the ends of the scale “center” than "
     f"cross-entropy does, and its agreement with the labels is higher on all {count} data sets, "
-    f"but it finds fewer of the outermost samples on {', '.join(lost)} and fewer of the middle "
-    f"ones on {', '.join(middle)}.",
+    f"but it finds fewer of the outermost samples on {listed(lost)} and fewer of the middle "
+    f"ones on {listed(middle)}.",
     "The evidence is mixed; the table below has it, aim by aim.",
 )
 
@@ -148,8 +149,8 @@ say(
 end = means["extreme_recall"].unstack("method")
 say(
     "answer_ends", bool(lost) and bool(won),
-    f"Of the samples in the first and the last class it finds more on {', '.join(won)} and fewer "
-    f"on {', '.join(lost)} (share found: "
+    f"Of the samples in the first and the last class it finds more on {listed(won)} and fewer "
+    f"on {listed(lost)} (share found: "
     + "; ".join(f"{d} {end['AMOL'][d]:.2f}, cross-entropy {end['CE'][d]:.2f}" for d in lost) + ").",
 )  # fmt: skip
 
@@ -162,7 +163,7 @@ home = change.loc[fewer, "own class"] / -change.loc[fewer, "center"] if len(fewe
 next_door = [d for d in fewer if home[d] < 0.5]
 say(
     "answer_picture", len(next_door) > 0,
-    f"On {' and '.join(next_door)}, where AMOL's center share falls most, less than half of what "
+    f"On {listed(next_door)}, where AMOL's center share falls most, less than half of what "
     "leaves the center arrives in the true class.",
 )  # fmt: skip
 
@@ -172,21 +173,21 @@ above = list(mae.index[mae["AMOL"] > mae["CE"]])
 below = list(mae.index[mae["KL"] < mae["AMOL"] - 5e-4])
 say(
     "cost_amol", len(above) > count / 2 and len(below) > count / 2,
-    f"AMOL's mean absolute error is above that of cross-entropy on {', '.join(above)}; KL's is "
-    f"below AMOL's on {', '.join(below)}.",
-    f"AMOL's mean absolute error is above that of cross-entropy on {', '.join(above) or 'none'}.",
+    f"AMOL's mean absolute error is above that of cross-entropy on {listed(above)}; KL's is "
+    f"below AMOL's on {listed(below)}.",
+    f"AMOL's mean absolute error is above that of cross-entropy on {listed(above)}.",
 )  # fmt: skip
 say(
     "cost_kl", len(shown_on("KL", "extreme_recall", "worse")) > 0,
     f"KL finds fewer of the outermost samples on "
-    f"{', '.join(shown_on('KL', 'extreme_recall', 'worse'))}.",
+    f"{listed(shown_on('KL', 'extreme_recall', 'worse'))}.",
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
 say(
     "cost_masked", len(shown_on("CE-masked", "accuracy", "worse")) > 0,
     "CE-masked takes no training, but loses every sample of the middle class: its accuracy is "
-    f"lower on {', '.join(shown_on('CE-masked', 'accuracy', 'worse'))}.",
+    f"lower on {listed(shown_on('CE-masked', 'accuracy', 'worse'))}.",
 )  # fmt: skip
 asym = means["CHR_ext"].unstack("method")["AMOL-asym"]
 say(

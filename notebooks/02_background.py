@@ -193,9 +193,7 @@ show("fig-price", figure, values)
 # ```{result} fig-price
 # :alt: >-
 # :  One row per loss, on a logarithmic axis, with a hollow dot for mass at the center and a full
-# :  dot for mass at the far end. For cross-entropy and focal loss the dots coincide; for
-# :  ordinal losses the far end lies further right; AMOL's dots lie closer together than those of
-# :  KL, its unweighted form.
+# :  dot for mass at the far end. {equal} {center_less} {center_more}
 #
 # The values of {numref}`tab-price`. The longer the bar, the more the place of the mistake matters.
 # ```
@@ -272,4 +270,4 @@ for strength in (0, 1, 2, 4, 8, 16):
     print(f"alpha {strength:2}: center / far end = {at_center / at_far_end:.2f}")
 
 # %% tags=["remove-input"]
-footer(settings)
+footer({name: getattr(settings, name) for name in ("methods", "alpha", "sigma")})

@@ -116,14 +116,13 @@ print(f"CHR_ext = {hedged_ext.sum()} of {pooled.sum()} = {hedged_ext.mean():.3f}
 # %% tags=["remove-output"]
 variants = {"AMOL: both directions": "both", "AMOL-asym: inward only": "inward"}
 weights = pd.DataFrame(
-    {"variant": name, "y": label, "k": k, "weight": float(table[label, k])}
+    {"panel": name, "name": f"$y = {label}$", "k": k, "value": float(table[label, k])}
     for name, direction in variants.items()
     for table in [center_weight(num_classes, alpha, direction=direction)]
     for label in (0, num_classes - 2, center)
     for k in range(num_classes)
 )
-figure = figures.weight_curves(weights)
-show("fig-weight", figure, weights)
+show("fig-weight", figures.class_lines(weights, "weight $m(k, y)$"), weights)
 
 # %% [markdown]
 # ```{result} fig-weight
@@ -191,9 +190,53 @@ show_numbers(
 # $$ (eq-amol)
 #
 # With $\alpha = 0$ it is $D_{\text{KL}}(\hat y \,\|\, p)$, which this book calls `KL` and runs as a
-# control. Mind the direction: SORD is, up to a constant, $D_{\text{KL}}(p \,\|\, \hat y)$. Here
-# the average is taken under the network's own distribution, so probability where $p_k$ is tiny is
-# penalized heavily.
+# control. Mind the direction: SORD is, up to a constant, $D_{\text{KL}}(p \,\|\, \hat y)$, the
+# *forward* divergence, an average under the target; this is the *reverse* one, an average under the
+# network's own distribution. {numref}`fig-directions` moves half of the probability from the target
+# to one class after another.
+
+# %%
+target = gaussian_log_target(num_classes, sigma)[0].exp()  # true label 0
+moved = (target + torch.eye(num_classes, dtype=torch.float64)) / 2  # row k: half of it in class k
+forward = (target * (target / moved).log()).sum(1)
+reverse = (moved * (moved / target).log()).sum(1)
+
+
+def lines(panel, values):
+    """Rows for a figure: one line per name, with a value per class."""
+    return [{"panel": panel, "name": name, "k": k, "value": float(value)}
+            for name, line in values.items() for k, value in enumerate(line)]  # fmt: skip
+
+
+# %% tags=["remove-output"]
+spreads = {"half in the center": moved[center], "target $p$": target}
+both = {"reverse": reverse, "forward": forward}
+directions = pd.DataFrame(lines("probability", spreads) + lines("divergence", both))
+show("fig-directions", figures.class_lines(directions, log=("probability",)), directions)
+
+# %% tags=["remove-cell"]
+say(
+    "directions", forward[-1] - forward[center] < 0.1 and (reverse.diff() > 0).all(),
+    "The forward divergence asks what is missing where the target is: half of the probability, "
+    f"whether that lies in the center ({forward[center]:.2f}) or at the far end "
+    f"({forward[-1]:.2f}). The reverse one asks what was put where the target has next to nothing, "
+    f"and grows with every step away from the label ({reverse[center]:.2f} and {reverse[-1]:.2f}).",
+)  # fmt: skip
+
+# %% [markdown]
+# ```{result} fig-directions
+# :alt: >-
+# :  Two panels over the classes. In one, on a logarithmic axis, the Gaussian target of label 0 and
+# :  the same with half of the probability moved to the center. In the other, both divergences
+# :  against the class that gets the half: the forward one is nearly flat from the center on, the
+# :  reverse one rises up to the far end.
+#
+# The target for true label 0, and the same with half of its probability moved to the center; then
+# the reverse divergence (AMOL's base) and the forward one (SORD), against the class that gets the
+# half.
+# ```
+#
+# {glue:md}`directions` Neither singles out the center; the weight does.
 #
 # The paper counts one hyperparameter, $\alpha$. The width $\sigma$ of the target is a second one:
 # the paper sets it to 1 and doesn't vary it.
@@ -202,7 +245,6 @@ show_numbers(
 
 # %% tags=["show-input"]
 predicted = torch.tensor([0.30, 0.20, 0.15, 0.20, 0.08, 0.05, 0.02], dtype=torch.float64)
-target = gaussian_log_target(num_classes, sigma)[0].exp()  # true label 0
 weight = center_weight(num_classes, alpha)[0]
 divergence = predicted * (predicted / target).log()
 by_hand = (weight * divergence).sum()
@@ -210,29 +252,54 @@ by_hand = (weight * divergence).sum()
 loss = LOSSES["AMOL"](num_classes=num_classes, alpha=alpha, sigma=sigma)
 assert torch.isclose(by_hand, loss(predicted.log(), torch.tensor(0)))
 
-# %% [markdown]
-# Which distribution minimizes the loss? Setting the derivative of {eq}`eq-amol` along
-# the simplex to zero gives $\hat y_k = p_k \exp(\lambda / m_k - 1)$, with $\lambda$ such that the
-# probabilities add up to one. The last column of the table is that answer.
-
-# %%
-low, high = 0.0, 10.0 * float(weight.max())
-for _ in range(100):  # bisection: the sum grows with λ
-    middle = (low + high) / 2
-    best = target * (middle / weight - 1).exp()
-    low, high = (middle, high) if best.sum() < 1 else (low, middle)
+# %% tags=["remove-output"]
 terms = pd.DataFrame(
     {"Class": range(num_classes), "Target p": target, "Predicted ŷ": predicted,
-     "ŷ log(ŷ/p)": divergence, "Weight m": weight, "m ŷ log(ŷ/p)": weight * divergence,
-     "Best ŷ": best}
+     "ŷ log(ŷ/p)": divergence, "Weight m": weight, "m ŷ log(ŷ/p)": weight * divergence}
 )  # fmt: skip
-
-# %% tags=["remove-output"]
 cells = terms.set_index(terms["Class"].astype(str)).drop(columns="Class")
 cells = cells.map(lambda number: f"{number:.3f}".replace("-", "−"))
 sums = {"ŷ log(ŷ/p)": divergence.sum(), "m ŷ log(ŷ/p)": by_hand}
 cells.loc["**Sum**"] = [f"**{sums[c]:.3f}**" if c in sums else "" for c in cells.columns]
 show("tab-terms", cells, terms)
+
+# %% [markdown]
+# ```{result} tab-terms
+# AMOL of one prediction for true label 0, term by term ($\alpha$ = {glue:text}`terms_alpha:g`,
+# $\sigma$ = {glue:text}`terms_sigma:g`).
+# ```
+#
+# Unweighted, the loss of the prediction is {glue:text}`terms_kl:.3f`; with the weight,
+# {glue:text}`terms_amol:.3f`. A term is negative where the network puts less than the target on a
+# class, so a weight above 1 can also reward *avoiding* a class.
+#
+# ### Which distribution minimizes it?
+#
+# Setting the derivative of {eq}`eq-amol` along the simplex to zero gives
+# $\hat y_k = p_k \exp(\lambda / m_k - 1)$, with $\lambda$ such that the probabilities add up to
+# one.
+
+# %%
+inward = center_weight(num_classes, alpha, direction="inward")[0]
+
+
+def least(weight):
+    """Distribution (K,) that minimizes AMOL with these weights (K,), for true label 0."""
+    low, high = weight.min(), weight.max()
+    for _ in range(100):  # bisection: the sum grows with λ
+        middle = (low + high) / 2
+        best = target * (middle / weight - 1).exp()
+        low, high = (middle, high) if best.sum() < 1 else (low, middle)
+    return best
+
+
+best, best_asym = least(weight), least(inward)
+
+# %% tags=["remove-output"]
+weights = {"AMOL": weight, "AMOL-asym": inward}
+ratios = {"AMOL": best / target, "AMOL-asym": best_asym / target, "target": target / target}
+minima = pd.DataFrame(lines("weight $m(k, 0)$", weights) + lines("minimum over target", ratios))
+show("fig-least", figures.class_lines(minima), minima)
 
 # %% tags=["remove-cell"]
 show_numbers(
@@ -247,21 +314,30 @@ show_numbers(
 )
 say(
     "not_the_target", not torch.allclose(best, target, atol=1e-4),
-    "That has a consequence: the loss is not smallest at the target.",
+    "The loss is not smallest at the target.",
     "Here the loss is smallest at the target, as without a weight.",
+)  # fmt: skip
+less, more = best_asym[1 : center + 1], best_asym[center + 1 :]
+say(
+    "asym_far", (less < target[1 : center + 1]).all() and (more > target[center + 1 :]).all(),
+    "AMOL-asym's minimum has less than the target on the way to the center, and more beyond it.",
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-terms
-# AMOL of one prediction for true label 0, term by term ($\alpha$ = {glue:text}`terms_alpha:g`,
-# $\sigma$ = {glue:text}`terms_sigma:g`).
+# ```{result} fig-least
+# :alt: >-
+# :  Two panels over the classes, for true label 0. In one the weights: AMOL's is a tent that peaks
+# :  at the center, AMOL-asym's the half of it between label and center. In the other each loss's
+# :  minimum as a multiple of the target: lowest at the center, above 1 at the label and, under
+# :  AMOL-asym, beyond the center.
+#
+# For true label 0: the weights, and the distributions that minimize the two losses, each divided by
+# the target $p$ of {numref}`fig-directions`.
 # ```
 #
-# Unweighted, the loss of the prediction is {glue:text}`terms_kl:.3f`; with the weight,
-# {glue:text}`terms_amol:.3f`. A term is negative where the network puts less than the target on a
-# class, so a weight above 1 can also reward *avoiding* a class. {glue:md}`not_the_target` Its
-# minimum lies where the center's probability is {glue:text}`terms_center_best:.4f`; the target has
-# {glue:text}`terms_center_target:.4f` there. The loss is {glue:text}`terms_least` at that point.
+# {glue:md}`not_the_target` At AMOL's minimum the center's probability is
+# {glue:text}`terms_center_best:.4f`; the target has {glue:text}`terms_center_target:.4f` there. The
+# loss is {glue:text}`terms_least` at that point. {glue:md}`asym_far`
 #
 # The paper says that AMOL is not a *strictly* proper scoring rule {cite:p}`gneiting2007` and that
 # calibration is not guaranteed. The minimum above is about the target $p$; whether AMOL is proper
@@ -317,13 +393,8 @@ print("right:", (turned == y_true).sum(), " CHR:", center_hedging_rate(y_true, t
 
 # %% tags=["hide-cell"]
 for strength in (0.0, 1.0, 3.0, 8.0):
-    m = center_weight(num_classes, strength)[0]
-    low, high = 0.0, 100.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        answer = target * (middle / m - 1).exp()
-        low, high = (middle, high) if answer.sum() < 1 else (low, middle)
+    answer = least(center_weight(num_classes, strength)[0])
     print(f"alpha {strength:g}: {answer[center]:.4f} at the center, target {target[center]:.4f}")
 
 # %% tags=["remove-input"]
-footer(settings)
+footer({"alpha": settings.alpha, "sigma": settings.sigma})

@@ -46,7 +46,7 @@ from amol.experiments.datasets import split
 from amol.losses import PAPER_METHODS, center_class
 from amol.paper.tails import certainty
 from amol.report import figures, footer, say, show, show_numbers, tables
-from amol.report.words import change, changes, listed
+from amol.report.words import change, changes, listed, on
 
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
@@ -83,16 +83,19 @@ def quoted(dataset, metric, *names):
 
 # %% tags=["remove-cell"]
 def lead(part, method, what):
-    """Where a method has the best mean or ties for it, as a sentence."""
-    won = list(part.loc[tables.best_mask(part) & (part["method"] == method), "dataset"])
-    where = "on every data set" if won == sets and len(sets) > 1 else f"on {listed(won)}"
+    """Where a method has the best mean or ties for it, as a sentence, or none."""
+    own = part[(part["method"] == method) & part["mean"].notna()]
+    if own.empty or part["method"].nunique() == 1:
+        return ""
+    won = list(own.loc[tables.best_mask(part), "dataset"])
+    where = "on every data set" if won == sets and len(sets) > 1 else on(won)
     return f"{method} has the {what} mean, alone or tied, {where}."
 
 
 def compared(metric, method="AMOL", baseline="CE", name="cross-entropy's"):
     """A method's differences from a baseline, as a sentence, or none."""
     found = against(method, metric, baseline)
-    return f"It is {changes(found)} than {name}." if len(found) else ""
+    return f"{method}'s is {changes(found)} than {name}." if len(found) else ""
 
 
 # %% [markdown]
@@ -129,7 +132,7 @@ say(
     "chr_oll", (oll > 0).any(),
     f"OLL, which goes by the distance from the truth, hedges more than cross-entropy on "
     f"{listed(oll.index[oll > 0])}; the paper names Wine Red.",
-    "OLL hedges more than cross-entropy on none of them; the paper names Wine Red.",
+    "OLL hedges nowhere more than cross-entropy; the paper names Wine Red." if len(oll) else "",
 )  # fmt: skip
 zero = [tables.value(summary, "Synthetic", m, "CHR") for m in ("AMOL", "CE")]
 say(
@@ -152,18 +155,19 @@ show_numbers(hedging_rate=rate)
 all_rates = summary[summary["metric"] == rate]
 figure = figures.dots(all_rates, "dataset", flags={"Wine Red": " †"})
 show("fig-chrext", figure, all_rates)
+say("red_note", "Wine Red" in sets,
+    "†Wine Red has next to no samples in its outermost classes.")  # fmt: skip
 
 # %% [markdown]
 # ```{result} fig-chrext
 # :alt: >-
-# :  One panel per data set, one row per loss, the extended hedging rate to the right. Dots are our
-# :  means with error bars, ticks the paper's means. On most panels AMOL and AMOL-asym lie left of
-# :  cross-entropy, and AMOL-OLL furthest right.
+# :  One panel per data set, one row per loss, {hedging_rate} to the right. Dots are our means with
+# :  error bars, ticks the paper's means. {chr_lead}
 #
-# CHR_ext of every loss (the paper's Figure 3): dot and bar are our mean and one standard deviation
-# over seeds, the tick is the paper's mean where it prints one. The bars show the spread over random
-# starts on one fixed split, not the uncertainty about new data. †Wine Red has next to no samples
-# in its outermost classes.
+# {glue:text}`hedging_rate` of every loss (as in the paper's Figure 3): dot and bar are our mean and
+# one standard deviation over seeds, the tick is the paper's mean where it prints one. The bars show
+# the spread over random starts on one fixed split, not the uncertainty about new data.
+# {glue:md}`red_note`
 # ```
 #
 # ## Where the probability goes
@@ -211,12 +215,11 @@ say(
 # ```{result} fig-avgdist
 # :alt: >-
 # :  Mean predicted probability against class, one line per loss, over gray bars that show where the
-# :  samples truly lie, in the two outermost classes on each side. The line of cross-entropy
-# :  peaks at the center class; those of AMOL and AMOL-asym are lower and flatter there.
+# :  samples truly lie, at both ends. The center class gets {avg_center}.
 #
 # Mean predicted probability over the extreme test samples of {glue:text}`avg_dataset`
-# (n = {glue:text}`avg_samples:d`; the paper's Figure 2), with one standard deviation over seeds.
-# Gray bars: where these samples truly belong. The shaded band is the center class.
+# (n = {glue:text}`avg_samples:d`; as in the paper's Figure 2), with one standard deviation over
+# seeds. Gray bars: where these samples truly belong. The shaded band is the center class.
 # ```
 #
 # The center class gets {glue:text}`avg_center`; the classes at both ends, where the samples belong,
@@ -225,14 +228,18 @@ say(
 # ## The data sets one by one
 
 # %% tags=["remove-cell"]
-three = ("CE", "AMOL", "AMOL-asym")
-say("aba", "Abalone" in sets,
-    "**Abalone** has by far the most test samples in its outermost classes, so the plain rate is "
-    f"worth reading. CHR is {quoted('Abalone', 'CHR', *three)}.")  # fmt: skip
-drop = against("AMOL-asym", "CHR_ext").get("Wine White", np.nan)
-say("white", not np.isnan(drop),
-    f"**Wine White** has the largest drop. CHR_ext is {quoted('Wine White', 'CHR_ext', *three)}, "
-    f"QWK {quoted('Wine White', 'QWK', *three)}.")  # fmt: skip
+three = [m for m in ("CE", "AMOL", "AMOL-asym") if m in settings.methods]
+rates = [tables.value(summary, "Abalone", m, "CHR") for m in three]
+say("aba", not np.isnan(rates).all(),
+    "**Abalone** has many test samples in its outermost classes, so the plain rate is worth "
+    f"reading. CHR is {quoted('Abalone', 'CHR', *three)}. A rate of zero looks like a cure; the "
+    "{ref}`discussion <sec-discussion>` looks at what the networks answer instead.")  # fmt: skip
+drops = against("AMOL-asym", "CHR_ext")
+white = (f"CHR_ext is {quoted('Wine White', 'CHR_ext', *three)}, "
+         f"QWK {quoted('Wine White', 'QWK', *three)}.")  # fmt: skip
+say("white", "Wine White" in drops and len(drops) > 1 and drops.idxmin() == "Wine White",
+    f"**Wine White** has the largest drop. {white}",
+    f"**Wine White.** {white}" if "Wine White" in drops else "")  # fmt: skip
 
 # %% tags=["remove-cell"]
 red = load_dataset("Wine Red")
@@ -242,13 +249,12 @@ pooled = int((to_end <= 1).sum())
 gap = against("AMOL", "CHR_ext").get("Wine Red", np.nan)
 say("red", not np.isnan(gap),
     f"**Wine Red** has too few samples to say. Its test part holds {(to_end == 0).sum()} of the "
-    f"outermost classes and {pooled} when two classes a side are pooled, so that one sample moves "
-    f"CHR_ext by {1 / pooled:.3f}; AMOL's is {change(gap)} than cross-entropy's. The paper itself "
-    "makes no strong claim here.")  # fmt: skip
+    f"outermost classes and {pooled} when two classes on each side are pooled, so that one sample "
+    f"moves CHR_ext by {1 / pooled:.3f}; AMOL's is {change(gap)} than cross-entropy's. The paper "
+    "itself makes no strong claim here.")  # fmt: skip
 
 # %% [markdown]
-# {glue:md}`aba` A rate of zero looks like a cure; the {ref}`discussion <sec-discussion>` looks at
-# what the networks answer instead.
+# {glue:md}`aba:myst`
 #
 # {glue:md}`white`
 #
@@ -266,30 +272,38 @@ show("tab-mae", tables.comparison(summary[summary["metric"] == "MAE"]))
 mae = against("AMOL", "MAE")
 higher = mae[mae > 0]
 say(
-    "mae_amol", 2 * len(higher) > len(mae),
+    "mae_amol", 2 * len(higher) > len(mae) > 0,
     f"AMOL's MAE is *higher* than cross-entropy's on {listed(higher.index)} "
     f"({changes(higher) if len(higher) else ''}).",
     f"AMOL's MAE is {changes(mae)} than cross-entropy's." if len(mae) else "",
 )  # fmt: skip
+say(
+    "mae_and_qwk", bool((against("AMOL", "QWK").reindex(higher.index) > 0).any()),
+    "That its QWK is higher there all the same is no contradiction: QWK squares the distance and "
+    "corrects for chance, so that few large errors count for more than many small ones.",
+)  # fmt: skip
+
+# %% tags=["remove-cell"]
+leaders = []
 for metric in ("QWK", "accuracy", "MAE", "AMAE"):
     part = summary[summary["metric"] == metric]
     top = part[tables.best_mask(part)].groupby("dataset", sort=False)["method"].agg(listed)
     text = "; ".join(f"{tables.literal(name)}: {who}" for name, who in top.items())
-    say(f"leaders_{metric.lower()}", True, f"{text}.")
+    leaders += [f"- {tables.HEADINGS.get(metric, metric)}. {text}."] if text else []
+say("leaders", len(leaders) > 0,
+    "\n".join(["Who leads depends on what is asked:", "", *leaders]))  # fmt: skip
 
 # %% [markdown]
 # ```{result} tab-mae
 # MAE, in classes (lower is better).
 # ```
 #
-# {glue:md}`mae_amol` {ref}`sec-ablation` compares it with `KL`, AMOL without the weight. That QWK
-# says otherwise is no contradiction: it squares the distance and corrects for chance, so that few
-# large errors count for more than many small ones. Who leads depends on what is asked:
+# {glue:md}`mae_amol` {glue:md}`mae_and_qwk` {ref}`sec-ablation` compares it with `KL`, AMOL without
+# the weight.
 #
-# - QWK. {glue:md}`leaders_qwk`
-# - Accuracy. {glue:md}`leaders_accuracy`
-# - MAE. {glue:md}`leaders_mae`
-# - AMAE. {glue:md}`leaders_amae`
+# ```{glue:md} leaders
+# :format: myst
+# ```
 #
 # ## Agreement and hedging at once
 
@@ -298,15 +312,19 @@ traded = "Abalone" if "Abalone" in settings.datasets else settings.datasets[-1]
 x = "CHR" if traded in few else "CHR_ext"
 tradeoff = summary[(summary["dataset"] == traded) & summary["metric"].isin(["QWK", x])]
 figure = figures.tradeoff(tradeoff, x=x, y="QWK")
-show_numbers(traded=traded)
+wide = tradeoff.pivot(index="method", columns="metric", values="mean").dropna()
+best = [wide["QWK"].idxmax(), wide[x].idxmin()] if len(wide) > 1 else []
+show_numbers(
+    traded=traded,
+    trade_ends=f"Highest is {best[0]}, leftmost {best[1]}." if best else "",
+)
 show("fig-tradeoff", figure, tradeoff)
 
 # %% [markdown]
 # ```{result} fig-tradeoff
 # :alt: >-
-# :  Scatter of QWK, upward, against the extended hedging rate, rightward, one named point per loss
-# :  with error bars. AMOL and its variants AMOL-asym and AMOL-exp lie top left; cross-entropy lies
-# :  lower and to the right; AMOL-OLL lies off the chart.
+# :  Scatter of QWK, upward, against {hedging_rate}, rightward, one named point per loss with error
+# :  bars. {trade_ends}
 #
 # Agreement against hedging on {glue:text}`traded`: up is better, left hedges less, which is better
 # only with a center class that is still found ({ref}`sec-discussion`). Bars are one standard
@@ -321,7 +339,7 @@ show("fig-tradeoff", figure, tradeoff)
 
 # %% tags=["hide-cell"]
 for metric, best in {"QWK": "idxmax", "accuracy": "idxmax", "MAE": "idxmin"}.items():
-    table = runs.groupby(["dataset", "method"])[metric].mean().unstack()
+    table = runs.groupby(["dataset", "method"])[metric].mean().unstack().dropna(how="all")
     winners = getattr(table, best)(axis=1)
     print(f"{metric:9}", ", ".join(f"{name}: {method}" for name, method in winners.items()))
 

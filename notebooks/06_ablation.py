@@ -70,12 +70,14 @@ def step(method, baseline, metric):
 
 
 def pair(metric, *names):
-    """A metric of two methods, ours with the paper's in parentheses, as text."""
+    """A metric of two methods, ours with the paper's in parentheses; none where one wasn't run."""
+    ran = [name for name in names if not np.isnan(tables.value(summary, dataset, name, metric))]
     cells = []
-    for name in names:
+    for name in ran if len(ran) > 1 else ():
         ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
         cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
-    return listed(cells)
+    heading = tables.HEADINGS.get(metric, metric)
+    return f"{heading} is {listed(cells)}. " if cells else ""
 
 
 # %% [markdown]
@@ -87,28 +89,31 @@ def pair(metric, *names):
 # %% tags=["remove-output"]
 printed = summary[summary["metric"] != "MAE"]
 show("tab-ablation", tables.comparison(printed, "metric", place="Table 4"))
+named = [f"`{name}`" for name in ("KL", "CE-masked") if name in settings.methods]
+show_numbers(with_controls=f" and as controls {' and '.join(named)}" if named else "")
 
 # %% [markdown]
 # ```{result} tab-ablation
-# The ablation, with accuracy and two controls.
+# The ablation, with accuracy{glue:text}`with_controls`. The paper's last column names the role of
+# each row: AMOL is its primary method, AMOL-asym wins in CHR, AMOL-exp tests the functional form,
+# AMOL-OLL is a negative result, AMOL-CE stays near the baseline, and CE is the reference.
 # ```
 
 # %% tags=["remove-output"]
 drawn = printed[printed["dataset"] == dataset]
 figure = figures.dots(drawn, "metric")
 show("fig-ablation", figure, drawn)
-show_numbers(ablation_dataset=dataset)
+best = drawn[tables.best_mask(drawn)].groupby("metric", sort=False)["method"].agg(listed)
+leads = "; ".join(f"{metric} {names}" for metric, names in best.items())
+show_numbers(ablation_dataset=dataset, ablation_leads=f"Best: {leads}." if leads else "")
 
 # %% [markdown]
 # ```{result} fig-ablation
 # :alt: >-
-# :  Four panels, QWK, CHR, CHR_ext and accuracy, one row per loss. AMOL, AMOL-asym and AMOL-exp
-# :  have the highest QWK and low hedging rates; AMOL-asym and the masked cross-entropy hedge at
-# :  zero;
-# :  AMOL-OLL falls off in QWK and accuracy and has the highest rates.
+# :  A panel for each of QWK, hedging rates and accuracy, one row per loss. {ablation_leads}
 #
 # The ablation on {glue:text}`ablation_dataset`: our mean with one standard deviation over seeds on
-# either side, and the paper's mean as a tick.
+# either side, and the paper's mean, where it prints one, as a tick.
 # ```
 
 # %% tags=["remove-cell"]
@@ -144,11 +149,17 @@ say("steps_mae", not np.isnan(mae), f"MAE is {change(mae)} with the weight than 
 
 # %% tags=["remove-cell"]
 show_numbers(
-    direction=f"CHR is {pair('CHR', 'AMOL', 'AMOL-asym')}; QWK {pair('QWK', 'AMOL', 'AMOL-asym')}.",
-    shape=f"QWK is {pair('QWK', 'AMOL', 'AMOL-exp')}; CHR {pair('CHR', 'AMOL', 'AMOL-exp')}.",
-    base=f"QWK is {pair('QWK', 'AMOL', 'AMOL-OLL', 'AMOL-CE', 'CE')}; accuracy "
-    f"{pair('accuracy', 'AMOL', 'AMOL-OLL')}.",
+    direction=pair("CHR", "AMOL", "AMOL-asym") + pair("QWK", "AMOL", "AMOL-asym"),
+    shape=pair("QWK", "AMOL", "AMOL-exp") + pair("CHR", "AMOL", "AMOL-exp"),
+    base=pair("QWK", "AMOL", "AMOL-OLL", "AMOL-CE", "CE") + pair("accuracy", "AMOL", "AMOL-OLL"),
 )
+
+say(
+    "direction_why", step("AMOL-asym", "AMOL", "CHR") < 0,
+    "Why does penalizing *fewer* classes lower the rate? With the symmetric weight the classes "
+    "just beyond the center are penalized nearly as much as the center; with the inward one they "
+    "are not, so that mass can move across.",
+)  # fmt: skip
 
 # %% tags=["remove-cell"]
 spread = {
@@ -163,16 +174,14 @@ texts = {
     for k, v in spread.items()
 }  # fmt: skip
 say(
-    "steadiness", steadier["paper_"] == 2,
+    "steadiness", steadier["paper_"] == 2 and not np.isnan(spread[""]).any(),
     "The paper prefers the linear form for its stability. Its own spreads say the opposite: the "
     f"standard deviation over seeds is {texts['paper_']} for the linear and the exponential form; "
     f"ours is {texts['']}.",
 )  # fmt: skip
 
 # %% [markdown]
-# 1. **Direction.** {glue:text}`direction` Why does penalizing *fewer* classes lower the rate? With
-#    the symmetric weight the classes just beyond the center are penalized nearly as much as the
-#    center; with the inward one they are free, so that mass can move across.
+# 1. **Direction.** {glue:text}`direction` {glue:md}`direction_why`
 # 2. **Shape.** {glue:text}`shape` The paper concludes that the shape hardly matters. The
 #    exponential peaks at $e^{\alpha}$ instead of $1 + \alpha$, so part of the difference is plain
 #    strength. {glue:md}`steadiness`
@@ -192,15 +201,17 @@ castagnos_summary = tables.summarize(run_study(castagnos), ["QWK", "accuracy", "
 (method,) = castagnos.methods
 cells = {m: tables.quote(castagnos_summary, dataset, method, m) for m in ("QWK", "accuracy", "CHR")}
 lost = tables.value(summary, dataset, "AMOL-OLL", "QWK")
+ran = not np.isnan(tables.value(castagnos_summary, dataset, method, "QWK"))
 say(
     "castagnos", tables.value(castagnos_summary, dataset, method, "QWK") > lost + 0.1,
     "It doesn't:",
-    "Its figures:",
+    "Its figures:" if ran else "",
 )  # fmt: skip
-show_numbers(castagnos_cells=", ".join(f"{m} {text}" for m, text in cells.items()))
+figures_of = ", ".join(f"{m} {text}" for m, text in cells.items())
+show_numbers(castagnos_cells=f"{figures_of}." if ran else "")
 
 # %% [markdown]
-# {glue:text}`castagnos` {glue:text}`castagnos_cells`.
+# {glue:text}`castagnos` {glue:text}`castagnos_cells`
 #
 # ## How strong a weight?
 #
@@ -253,8 +264,8 @@ show_numbers(strength_best=f"QWK is highest at α = {where}; α = 1 is at most {
 # %% tags=["hide-cell"]
 errors = runs.groupby(["dataset", "method"])["MAE"].mean().unstack()
 errors = errors.reindex(columns=["CE", "KL", "AMOL"])
-print("base loss:", (errors["KL"] - errors["CE"]).round(3).to_dict())
-print("weight:   ", (errors["AMOL"] - errors["KL"]).round(3).to_dict())
+print("base loss:", (errors["KL"] - errors["CE"]).dropna().round(3).to_dict())
+print("weight:   ", (errors["AMOL"] - errors["KL"]).dropna().round(3).to_dict())
 
 # %% [markdown]
 # **2. What a stronger weight does.** Run `amol run 06_ablation -p alpha 3`. First, at the

@@ -45,7 +45,7 @@ from amol.experiments.datasets import split
 from amol.losses import center_class
 from amol.paper.tails import certainty
 from amol.report import figures, footer, pictures, say, show, show_numbers, tables
-from amol.report.words import listed
+from amol.report.words import listed, on
 
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
@@ -85,19 +85,22 @@ kept = pd.concat(
     for method, table in found.items()
 )
 show("fig-confusions", figure, kept)
+shown = f"{listed(found)} on {dataset}"
+show_numbers(blind_dataset=dataset, blind_center_share=center_share, confused=shown)
 
 # %% tags=["remove-cell"]
 ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
 say(
-    "ends_lost", ends["AMOL"] < ends["CE"] and ends["AMOL-asym"] < ends["CE"],
-    "AMOL empties the framed column at both ends, but that doesn't bring the samples home: of the "
-    f"first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
+    "ends_lost",
+    max(ends["AMOL"], ends["AMOL-asym"]) < ends["CE"] and mean("AMOL", "CHR") < mean("CE", "CHR"),
+    "AMOL empties the framed column at both ends, but the samples don't arrive in their own class: "
+    f"of the first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
     f"cross-entropy {ends['CE']:.2f}.",
 )  # fmt: skip
 say(
     "ends_base", ends["KL"] < ends["AMOL"] < ends["CE"],
-    f"That is the doing of the Gaussian target, which spreads every label over its neighbors: `KL` "
-    f"finds {ends['KL']:.2f}. The weight brings back a part.",
+    "The reason is the Gaussian target, which spreads every label over its neighbors: `KL`, "
+    f"without the weight, finds {ends['KL']:.2f}. The weight makes up for a part of that.",
 )  # fmt: skip
 center = {m: mean(m, "center_recall") for m in ("CE", "AMOL", "AMOL-asym")}
 say(
@@ -105,14 +108,12 @@ say(
     f"And the column empties for those who belong there too: of the center class, cross-entropy "
     f"finds {center['CE']:.1%}, AMOL {center['AMOL']:.1%} and AMOL-asym {center['AMOL-asym']:.1%}.",
 )  # fmt: skip
-show_numbers(blind_dataset=dataset, blind_center_share=center_share)
 
 # %% [markdown]
 # ```{result} fig-confusions
 # :alt: >-
-# :  Confusion matrices of CE, KL, AMOL and AMOL-asym on Abalone, shares of each row. Under
-# :  cross-entropy the corners are darkest; under KL the mass lies along the diagonal and in the
-# :  framed center column; under AMOL that column is paler, and under AMOL-asym it is empty.
+# :  Confusion matrices of {confused}, shares of each row in shades, the column of the center
+# :  framed. {ends_lost} {center_lost}
 #
 # Confusion on {glue:text}`blind_dataset`, mean over seeds: of each true class (with its number of
 # samples), the percentage that gets each answer.
@@ -170,9 +171,11 @@ say(
 
 # %% tags=["remove-output"]
 keys = ["dataset", "method"]
-means = summary.pivot_table(index=keys, columns="metric", values="mean", sort=False)
-rate = "CHR_ext" if "CHR_ext" in means else "CHR"  # for fewer than five classes
-pairs = means[[rate, "center_recall"]].dropna().reset_index()
+means = summary.pivot(index=keys, columns="metric", values="mean")
+means = means.reindex(pd.MultiIndex.from_frame(summary[keys].drop_duplicates()))
+rate = "CHR_ext" if means["CHR_ext"].notna().any() else "CHR"  # for fewer than five classes
+pairs = means[[rate, "center_recall"]]
+pairs = (pairs if pairs.isna().any(axis=1).all() else pairs.dropna()).reset_index()
 pairs = pairs.rename(columns={"dataset": "panel", "method": "name"})
 pairs["J_c"] = pairs["center_recall"] - pairs[rate]
 ends = {rate: f"extreme samples called center ({rate})",
@@ -181,13 +184,13 @@ figure = figures.dumbbells(pairs, ends, xlabel="rate of the answer “center”"
 show("fig-blindspot", figure, pairs)
 
 # %% tags=["remove-cell"]
-known = {"AMOL", "CE", "KL"} <= set(settings.methods) and "J_c" in means
+known = {"AMOL", "CE", "KL"} <= set(settings.methods) and means["J_c"].notna().any()
 wide = means["J_c"].unstack("method", sort=False) if known else None
 above = {m: list(wide.index[wide["AMOL"] > wide[m]]) for m in ("CE", "KL")} if known else {}
 say(
     "separation", known,
-    f"AMOL's bar is longer than that of cross-entropy on {listed(above.get('CE', []))}, and longer "
-    f"than that of `KL`, the same loss without the weight, on {listed(above.get('KL', []))}.",
+    f"AMOL's bar is longer than that of cross-entropy {on(above.get('CE', ()))}, and longer than "
+    f"that of `KL`, the same loss without the weight, {on(above.get('KL', ()))}.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -195,8 +198,7 @@ say(
 # :alt: >-
 # :  One panel per data set, one row per loss. A hollow dot shows how often extreme samples are
 # :  called the center, a full dot how often true center samples are. The bar between them is J_c.
-# :  For the
-# :  masked cross-entropy both dots sit at zero; for AMOL-asym on Abalone they nearly do.
+# :  {separation}
 #
 # How often the answer is "center", for extreme samples (hollow) and for true center samples (full).
 # The length of the bar, full minus hollow, is $J_c$. A good loss has its hollow dot far left and
@@ -209,7 +211,8 @@ say(
 
 # %% tags=["remove-cell"]
 sure = {}
-for name in settings.datasets if "AMOL" in settings.methods else ():
+trained = [n for n in settings.datasets if not np.isnan(tables.value(summary, n, "AMOL", "J_c"))]
+for name in trained:
     y_true, _, probabilities = predictions(settings, name, "AMOL")
     cells = [certainty(y_true, p) for p in probabilities]
     sure[name] = [np.mean([c[f"tail_{m}"] for c in cells]) for m in ("accuracy", "confidence")]
@@ -217,10 +220,10 @@ over = [name for name, (right, confidence) in sure.items() if right < confidence
 under = [name for name, (right, confidence) in sure.items() if right > confidence]
 figures_of = {n: f"right {a:.2f}, mean confidence {c:.2f}" for n, (a, c) in sure.items()}
 say(
-    "tails", bool(over),
+    "tails", bool(over or under),
     "The paper calls AMOL underconfident at the tails. Over the two lowest and two highest classes "
-    f"it is so on {listed(under)}, and overconfident on {listed(over)} ("
-    + "; ".join(f"{n}: {figures_of[n]}" for n in over) + ").",
+    f"it is so {on(under)}, and overconfident {on(over)} ("
+    + "; ".join(f"{tables.literal(n)}: {figures_of[n]}" for n in over or under) + ").",
 )  # fmt: skip
 
 # %% [markdown]
@@ -230,7 +233,7 @@ say(
 #   labels, or with an even number of classes, that is less clear.
 # - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
 #   of a wrong class, and cross-entropy's doesn't ({ref}`sec-losses` has the figures).
-# - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`tab-terms`), so
+# - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`fig-least`), so
 #   its probabilities are not to be taken at face value. {glue:md}`tails`
 # - **One split.** Every ± on this page is the spread over random starts on one split of the data.
 #   It

@@ -215,9 +215,11 @@ show("tab-revisions", revised)
 
 # %% tags=["remove-cell"]
 moved = [change for revision in REVISIONS for change in revision.changed]
+judged = [c for c in moved if c["before"] != "cannot be tested"]
 order = {name: place for place, name in enumerate(VERDICTS)}
-worse = sum(order[c["after"]] > order[c["before"]] for c in moved)
-show_numbers(ledger_moved=len(moved), ledger_worse=worse, ledger_better=len(moved) - worse)
+worse = sum(order[c["after"]] > order[c["before"]] for c in judged)
+show_numbers(ledger_moved=len(moved), ledger_opened=len(moved) - len(judged), ledger_worse=worse,
+             ledger_better=len(judged) - worse)  # fmt: skip
 
 # %% [markdown]
 # ```{result} tab-revisions
@@ -225,7 +227,8 @@ show_numbers(ledger_moved=len(moved), ledger_worse=worse, ledger_better=len(move
 # ```
 #
 # In sum {glue:text}`ledger_moved:d` verdicts moved, {glue:text}`ledger_worse:d` of them to the
-# paper's disadvantage and {glue:text}`ledger_better:d` to its advantage.
+# paper's disadvantage and {glue:text}`ledger_better:d` to its advantage; claims that could not be
+# tested before: {glue:text}`ledger_opened:d`.
 
 # %% tags=["remove-input"]
 footer(settings, runs)

@@ -177,8 +177,8 @@ for name in ("AMOL", "CORN", "CORAL"):
 # %% [markdown]
 # ## A loss of your own
 #
-# A function that gives one value a sample becomes a loss with reduction, class weights and checks.
-# Once registered it can be trained by the study and appears in its tables.
+# A function that gives one value per sample becomes a loss with reduction, class weights and
+# checks. Once registered it can be trained by the study and appears in its tables.
 
 # %% tags=["show-input"]
 from amol.experiments import StudySettings, run_study

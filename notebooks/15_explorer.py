@@ -27,6 +27,8 @@ methods: list = [
     "AMOL-exp",
     "AMOL-OLL",
     "AMOL-CE",
+    "KL",
+    "CE-masked",
 ]  # losses to show
 seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
 alpha: float = 1.0  # strength of the weight in AMOL, at least 0
@@ -48,8 +50,8 @@ runs = run_study(settings)
 # ## The weight and the loss
 #
 # Above, the weight *m*(*k*, *y*) of {eq}`eq-weight` that each variant puts on class *k*. Below,
-# what the network pays: it gives one class the set probability and every other class an equal part
-# of the rest, and the loss is drawn against the class it answers.
+# the loss: the network gives one class the set probability and every other class an equal part of
+# the rest, and the loss is drawn against that class.
 
 # %% tags=["remove-output"]
 chart = live_charts.weight_explorer(alpha, sigma)
@@ -71,22 +73,23 @@ show("fig-explorer-loss", chart, data)
 #
 # Things to try:
 #
-# - AMOL with *y* at an end: the surcharge is on the way through the center. At the far end the
+# - AMOL with *y* at an end: the penalty lies on the way through the center. At the far end the
 #   weight is back at 1; there the distance to the target alone makes the loss high.
 # - AMOL-asym with the same label: beyond the center nothing is added.
-# - An odd *K* and *y* at the center class: no surcharge at all, whatever *α* is.
+# - An odd *K* and *y* at the center class: no extra penalty, whatever *α* is.
 # - *K* = 6: the center lies between two classes, and both get some weight for every label.
 # - AMOL-OLL: the weight multiplies a reward, so as *α* grows, answers between the label and
-#   the center become *cheaper* than the label itself.
+#   the center get a *lower* loss than the label itself.
 # - AMOL-CE: one weight, that of the true label itself, and so the same factor for every answer.
-# - A large *σ*: the target is nearly flat, distance counts for little, and the dearest answer
-#   moves from the far end toward the center.
+# - A large *σ*: the target is nearly flat, distance counts for little, and the highest loss moves
+#   from the far end toward the center.
 
 # %% [markdown]
 # ## The results, seed by seed
 #
-# All runs of the {ref}`results <sec-results>`, one dot each. Choose the data set, the metric and
-# the methods; pointing at a dot names its seed and brings out all networks with the same one.
+# All runs of the {ref}`results <sec-results>` and of two {term}`controls <control>`, one dot each.
+# Choose the data set, the metric and the methods; pointing at a dot names its seed and brings out
+# all networks with the same one. AMOL-OLL, which lies far from all others, is left out at first.
 
 # %% tags=["remove-output"]
 chart = live_charts.results_explorer(runs)
@@ -95,11 +98,10 @@ show("fig-explorer-results", chart, live_charts.results_data(runs))
 # %% [markdown]
 # ```{result} fig-explorer-results
 # :alt: >-
-# :  One row a loss, one dot a network, its metric to the right, with a gray tick at the mean over
-# :  seeds and a black tick at the paper's mean. The networks of one loss lie close together; those
-# :  of AMOL-OLL are spread and far to the left.
+# :  One row per loss, one dot per network, its metric to the right, with a gray tick at the mean
+# :  over seeds and a thin one at the paper's mean.
 #
-# Every network of the study. Gray tick: the mean over seeds. Black tick: the mean that the paper
+# Every network of the study. Gray tick: the mean over seeds. Thin tick: the mean that the paper
 # prints, where it prints one.
 # ```
 

@@ -12,9 +12,9 @@
 # (sec-engine)=
 # # The training engine
 #
-# One network of this study has two hidden layers of 128 units. A step of it is over before the
-# interpreter has found its next instruction, so a loop in Python spends most of its time on
-# anything but arithmetic. Here a whole epoch is one compiled function: products of matrices, loss,
+# One network of this study has two hidden layers of 128 units. A step of it takes less time than
+# the interpreter needs between two steps, so a loop in Python spends most of its time on other
+# things than arithmetic. Here a whole epoch is one compiled function: matrix products, loss,
 # gradients and Adam, written for [Numba](https://numba.pydata.org). It holds no lock of the
 # interpreter, so one process trains as many networks side by side as the machine has cores.
 #
@@ -113,8 +113,8 @@ show("tab-engine-aims", pd.DataFrame(rows).astype(str).set_index("Aim"))
 
 # %% [markdown]
 # ```{result} tab-engine-aims
-# The aims, and the least figure over the data sets. A verdict next to its bar could fall otherwise
-# tomorrow.
+# The aims, and the least figure over the data sets. A figure close to its aim may fall on the other
+# side the next time.
 # ```
 #
 # ## How cost grows

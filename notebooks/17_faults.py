@@ -69,7 +69,7 @@ show("tab-faults", cells.astype(str), faults)
 
 # %% [markdown]
 # ```{result} tab-faults
-# Faults, how often each was tried, and what it cost.
+# Faults, how often each was tried, and what was lost.
 # ```
 #
 # ## What you see then

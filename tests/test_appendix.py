@@ -124,7 +124,7 @@ def test_a_forest_shows_difference_and_interval(contrasts):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["AMOL − CE"]
     (bar,) = axes.containers
     assert bar[0].get_xdata()[0] == pytest.approx(part["difference"].iloc[0])
-    assert bar[0].get_color() == appendix.VERDICTS["better"][0]
+    assert bar[0].get_color() == appendix.OUTCOMES["better"][0]
     reach = [cap.get_xdata()[0] for cap in bar[1]]
     assert reach == pytest.approx([part["low"].iloc[0], part["high"].iloc[0]])
 

@@ -1,5 +1,7 @@
 """Figures: what is drawn is what was given, type stays large, files are reproducible."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,7 +34,7 @@ def summary():
 def drawn(summary):
     """Every kind of figure, by name, from small frames."""
     k = np.arange(7)
-    curves = pd.DataFrame({"variant": "AMOL", "y": 0, "k": k, "weight": 2 - abs(k - 3) / 3})
+    curves = pd.DataFrame({"panel": "AMOL", "name": "y = 0", "k": k, "value": 2 - abs(k - 3) / 3})
     line = pd.DataFrame({"method": "CE", "k": k, "mean": 1 / 7, "std": 0.01})
     shares = pd.DataFrame({"panel": "Abalone", "label": k, "share": k / 21, "center": k == 3})
     grid = pd.DataFrame(
@@ -41,7 +43,7 @@ def drawn(summary):
     pairs = pd.DataFrame({"panel": "", "name": ["CE", "KL"], "low": [1, 2], "high": [2, 4]})
     one = summary[summary["dataset"] == "Abalone"]
     return {
-        "weight_curves": figures.weight_curves(curves),
+        "class_lines": figures.class_lines(curves, "weight", log=("AMOL",)),
         "average_distribution": figures.average_distribution(line, pd.Series(k / 21), 3),
         "bars": figures.bars(shares, "share"),
         "confusion": figures.confusion(grid, 3),
@@ -74,6 +76,27 @@ def test_names_are_no_formulas_and_without_the_papers_numbers_there_is_no_tick(s
     figure.draw_without_rendering()
     shown = [text.get_text() for text in texts(figure)]
     assert r"a \$\frac\$ b" in shown and "ours, mean ± std" in shown and "paper" not in shown
+
+
+def test_letters_that_no_font_has_stay_text(tmp_path, monkeypatch, summary):
+    monkeypatch.setenv("AMOL_RESULTS", str(tmp_path))
+    for name, kept in (("דירוג Œ", 0), ("Abalone 𒀀", 1)):
+        part = summary[summary["dataset"] == "Abalone"].assign(dataset=name)
+        drawing = figures.save("fig-x", figures.dots(part), part).data
+        assert (f">{name}</text>" in drawing) == (drawing.count("<text") > 0) == kept
+
+
+def test_many_classes_have_a_label_where_there_is_room():
+    for count, shown in ((7, 7), (18, 18), (256, 19)):
+        share = pd.DataFrame({"panel": "a " * 66, "label": range(count), "share": 1, "center": 0})
+        figure = figures.bars(share.assign(center=share["label"] == 3), "share")
+        for one in (figure, figure.narrow):
+            FigureCanvasAgg(one).draw()
+            (ax,) = one.axes
+            boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+            assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
+            assert ax.title.get_window_extent().x1 < one.bbox.x1
+        assert len(figure.axes[0].get_xticks()) == shown
 
 
 @pytest.fixture

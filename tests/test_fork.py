@@ -61,7 +61,7 @@ assert method_style("squared") not in METHOD_STYLE.values()
 # What came out.
 # ```
 # ```{{result}} fig-own
-# :alt: One row a loss, one panel a metric.
+# :alt: One row per loss, one panel per metric.
 #
 # Drawn.
 # ```
@@ -215,7 +215,8 @@ def test_a_registered_loss_stands_in_table_and_figure(forked):
 def test_results_know_nothing_of_the_place_they_are_made_in(forked):
     book, _, elsewhere = forked
     results = book.root / "build" / "results"
-    ends = {"fig-own": ["csv", "narrow.svg", "pdf", "svg"], "tab-own": ["csv", "tex"]}
+    table = ["csv", "csv-metadata.json"]
+    ends = {"fig-own": [*table, "narrow.svg", "pdf", "svg"], "tab-own": [*table, "tex"]}
     assert set(elsewhere) == {f"{name}.{end}" for name in ends for end in ends[name]}
     for name, content in elsewhere.items():
         (here,) = results.rglob(name)

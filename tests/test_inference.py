@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from amol.paper.paired_intervals import compare, corrected_interval
+from amol.paper.paired_intervals import corrected_interval, paired_differences
 
 
 def test_interval_by_hand():
@@ -48,10 +48,10 @@ def frame(shift, noise=0.001, splits=12):
     ],
 )
 def test_verdicts(shift, lower_is_better, verdict):
-    row = compare(frame(shift), "AMOL", "CE", "QWK", lower_is_better).iloc[0]
+    row = paired_differences(frame(shift), "AMOL", "CE", "QWK", lower_is_better).iloc[0]
     assert row["verdict"] == verdict and row["splits"] == 12
     assert row["difference"] == pytest.approx(shift, abs=0.001)
 
 
 def test_a_method_that_was_not_run_gives_no_row():
-    assert compare(frame(0.1), "AMOL", "SORD", "QWK").empty
+    assert paired_differences(frame(0.1), "AMOL", "SORD", "QWK").empty

@@ -42,7 +42,7 @@ def test_a_printed_std_counts_by_the_share_of_samples_of_five(s, sigma):
 def rows_at_the_paper(protocol: int, shift: float = 0.0) -> pd.DataFrame:
     """Cells whose means are the printed ones, moved by ``shift``, three seeds each."""
     wide = fits.numbers().pivot(index=["dataset", "method"], columns="metric", values="mean")
-    wide = wide.reindex(columns=list(fits.METRICS)) + shift
+    wide = wide.reindex(columns=list(fits.PRINTED_METRICS)) + shift
     spreads = wide.add_suffix(" std") * 0 + 0.01
     return pd.concat([wide, spreads], axis=1).reset_index().assign(protocol=protocol, seeds=3)
 

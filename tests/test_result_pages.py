@@ -37,6 +37,12 @@ def test_cells_that_hold_a_verdict_and_nothing_else_are_marked(tmp_path):
     )
 
 
+def test_alternative_text_takes_sentences_without_their_markup():
+    sentence = {"text/markdown": "*CE* on a\\_b, see {ref}`there <sec-a>` and `KL`."}
+    assert results.plain(sentence) == "CE on a_b, see sec-a and KL."
+    assert results.plain({"text/plain": "'0.1 ±\\xa00.2'"}) == "0.1 ±\xa00.2"
+
+
 def test_a_table_without_rows_is_its_caption(monkeypatch):
     result = object.__new__(results.Result)
     result.content = ["Claims."]

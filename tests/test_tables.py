@@ -15,7 +15,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 
 
 def runs_of(values, metric="QWK"):
-    """Frame of runs from {(dataset, method): one value a seed}."""
+    """Frame of runs from {(dataset, method): one value per seed}."""
     rows = [
         {"dataset": dataset, "method": method, "seed": seed, metric: value}
         for (dataset, method), column in values.items()
@@ -80,7 +80,7 @@ def test_comparison_as_in_the_paper():
             ("Wine Red", "mine"): [0.4, 0.4],
         }
     )
-    cells = tables.compare(tables.summarize(runs, ["QWK"]))
+    cells = tables.as_printed(tables.summarize(runs, ["QWK"]))
     assert cells.index.tolist() == ["CE", "CE, paper", "AMOL", "AMOL, paper", "mine"]
     assert cells.columns.tolist() == ["Wine Red", "Abalone"]
     assert cells.loc["AMOL", "Wine Red"] == f"**0.600 ±{NBSP}0.000**"
@@ -94,11 +94,11 @@ def test_comparison_as_in_the_paper():
 def test_metrics_across_name_the_data_set_only_where_there_are_several():
     runs = runs_of({("Abalone", "AMOL"): [0.3, 0.4]}, "accuracy")
     summary = tables.summarize(runs, ["accuracy"])
-    one = tables.compare(summary, "metric")
+    one = tables.as_printed(summary, "metric")
     assert one.index.tolist() == ["AMOL", "AMOL, paper"]
     assert one.loc["AMOL, paper", "Accuracy"] == "0.38"  # as printed, without ±
     two = pd.concat([summary, summary.assign(dataset="Wine Red", paper_mean=np.nan)])
-    several = tables.compare(two, "metric")
+    several = tables.as_printed(two, "metric")
     expected = ["Abalone, AMOL", "Abalone, AMOL, paper", "Wine Red, AMOL"]
     assert several.index.tolist() == expected
 

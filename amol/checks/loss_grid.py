@@ -194,7 +194,7 @@ def _probes(ours):
 
 
 def conformance(names=None) -> pd.DataFrame:
-    """One row a loss of this package: formula, source, `exactness` and the grid of `Candidate`.
+    """One row per loss of this package: formula, source, `exactness` and the grid of `Candidate`.
 
     `stable_to` is the largest |logit| of those tried up to which float32 values and gradients
     hold, `accepts` lists bad input that passes silently.

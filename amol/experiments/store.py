@@ -1,7 +1,8 @@
 """The store: one file per finished run, ``KEY.npz`` in a folder, written the moment it ends.
 
-A file is written under another name and then renamed, so it is whole or not there. NumPy checks
-its CRC-32 on reading; a damaged one is deleted, and costs that one run.
+A file is written under another name and then renamed, so it is whole or not there; a process
+killed in between leaves its ``.new`` behind, which nothing reads. NumPy checks the CRC-32 on
+reading; a damaged file is deleted, and that one run is trained again.
 """
 
 import os

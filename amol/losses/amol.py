@@ -1,4 +1,4 @@
-"""AMOL and its variants: a divergence from a Gaussian target that charges hedging extra."""
+"""AMOL and its variants: a divergence from a Gaussian target that penalizes hedging."""
 
 import torch  # noqa: F401  (the examples use it)
 import torch.nn.functional as F

@@ -41,7 +41,7 @@ def corrected_interval(
     return float(mean), float(mean - reach), float(mean + reach)
 
 
-def compare(
+def paired_differences(
     runs: pd.DataFrame, method: str, baseline: str, metric: str, lower_is_better: bool = False
 ) -> pd.DataFrame:
     """Paired comparison of two methods on each data set over the splits of ``runs``.

@@ -25,7 +25,7 @@ from amol.paper import recordings
 from amol.paper.protocol_space import CELLS, PER_RUN, SPACE
 from amol.paper.published import PAPER_SEEDS, PUBLISHED
 
-METRICS = ("QWK", "CHR", "CHR_ext")
+PRINTED_METRICS = ("QWK", "CHR", "CHR_ext")
 CELL = ["dataset", "method"]
 NUMBER = [*CELL, "metric"]
 MARGIN = 2.0  # units of log-likelihood
@@ -34,7 +34,7 @@ MARGIN = 2.0  # units of log-likelihood
 @cache
 def numbers() -> pd.DataFrame:
     """The printed numbers that count, one row each: where, `NUMBER`, mean, std and r."""
-    found = PUBLISHED[PUBLISHED["dataset"].isin(CELLS) & PUBLISHED["metric"].isin(METRICS)]
+    found = PUBLISHED[PUBLISHED["dataset"].isin(CELLS) & PUBLISHED["metric"].isin(PRINTED_METRICS)]
     found = found.drop_duplicates(NUMBER).reset_index(drop=True)
     return found.assign(r=0.5 * 10.0 ** -found["digits"])
 
@@ -50,7 +50,7 @@ def divisions() -> dict[str, np.ndarray]:
 def _usual_spread(per_run: bool) -> pd.DataFrame:
     """σ₀ by data set and method, a column per metric."""
     rows = recordings.load("splits") if per_run else recordings.load("grid")
-    return rows.groupby(CELL)[list(METRICS)].std()
+    return rows.groupby(CELL)[list(PRINTED_METRICS)].std()
 
 
 def _log_difference(larger: np.ndarray, smaller: np.ndarray) -> np.ndarray:
@@ -83,8 +83,8 @@ def log_likelihood(cells: pd.DataFrame, tried: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     cells : DataFrame
-        Rows protocol, dataset, method, seeds, and mean and "… std" of each of `METRICS`; one
-        number of seeds per protocol.
+        Rows protocol, dataset, method, seeds, and mean and "… std" of each of `PRINTED_METRICS`;
+        one number of seeds per protocol.
     tried : DataFrame
         Settings by protocol, with ``split_seed``.
 
@@ -116,8 +116,8 @@ def _long(part: pd.DataFrame, suffix: str | None) -> pd.Series | None:
     """One value of each metric by `NUMBER`."""
     if suffix is None:
         return None
-    values = part.set_index(CELL)[[metric + suffix for metric in METRICS]]
-    return values.set_axis(list(METRICS), axis=1).rename_axis(columns="metric").stack()
+    values = part.set_index(CELL)[[metric + suffix for metric in PRINTED_METRICS]]
+    return values.set_axis(list(PRINTED_METRICS), axis=1).rename_axis(columns="metric").stack()
 
 
 def criteria(fit: pd.DataFrame) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from amol.host import processor
 from amol.metrics import center_hedging_rate
 from amol.paper.evidence import Cell, Evidence
 from amol.paper.open_choices import CHOICES, register_readings
-from amol.paper.protocol_fit import METRICS, best, fits_as_well, log_likelihood
+from amol.paper.protocol_fit import PRINTED_METRICS, best, fits_as_well, log_likelihood
 from amol.paper.protocol_space import CELLS, Protocol, random_protocols
 from amol.paper.recording_checks import Comparison
 from amol.paper.recordings import folder, keep
@@ -39,7 +39,7 @@ SCREEN = {"Wine Red": ("CE", "AMOL")}
 BOTH = SCREEN | {"Wine White": ("CE", "AMOL")}
 WINES, WHOLE_TABLES, THREE = 60, 32, 9
 DECIMALS = 6
-MEASURED = (*METRICS, "accuracy")
+MEASURED = (*PRINTED_METRICS, "accuracy")
 CELL = ["stage", "form", "protocol", "dataset", "method"]
 Task = tuple[dict, list[StudySettings], dict]  # labels, settings, published names of methods
 

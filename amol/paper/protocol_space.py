@@ -14,7 +14,7 @@ import numpy as np
 from amol.experiments.settings import StudySettings
 
 PER_RUN = -1  # a split of its own for each run, drawn with the run's seed
-WHOLE = 4096  # more than any training part has: one step an epoch
+WHOLE = 4096  # more than any training part has: one step per epoch
 
 SPACE: dict[str, tuple] = {
     "batch_size": (32, 64, 128, 256, WHOLE),

@@ -1,12 +1,14 @@
-"""Rules for claims about the data files and the formulas themselves."""
+"""Rules for claims about the data files, the formulas themselves and a recorded sweep."""
 
 import numpy as np
 import torch
 
 from amol.experiments.datasets import load_dataset
 from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
+from amol.paper.evidence import CannotTest, evidence_of_runs, level
+from amol.paper.recordings import folder, load
 from amol.paper.rules_on_runs import RULES, listed, rule
-from amol.paper.verdicts import verdict
+from amol.paper.verdicts import verdict, weigh
 
 SIZES = {"Synthetic": (5000, 7), "Wine Red": (1599, 6), "Wine White": (4898, 7),
          "Abalone": (4177, 7)}  # fmt: skip
@@ -150,3 +152,19 @@ def one_hyperparameter(evidence, claim):
         moved[name] = bool(one != two)
     changing = [name for name, flag in moved.items() if flag]
     return verdict(clear=len(changing) == 1), f"the loss changes with {' and '.join(changing)}"
+
+
+@rule
+def alpha_needs_tuning(evidence, claim):
+    if not (folder() / "alpha.csv").exists():
+        raise CannotTest("the sweep of alpha isn't recorded")
+    rows = load("alpha")
+    swept = {a: evidence_of_runs(part) for a, part in rows.groupby("strength")}
+    by_validation = rows.groupby(["dataset", "strength"])["validation_QWK"].mean().unstack()
+    levels, texts = [], []
+    for name in claim.datasets:
+        best = by_validation.loc[name].idxmax()
+        tuned, plain = (swept[a].cell(name, "AMOL", "QWK") for a in (best, 1.0))
+        levels.append(level(tuned, plain))
+        texts.append(f"{name}: alpha {best:g} {tuned.mean:.3f}, alpha 1 {plain.mean:.3f}")
+    return weigh(levels), "; ".join(texts)

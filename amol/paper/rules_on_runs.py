@@ -31,6 +31,10 @@ def _difference(value: float) -> str:
     return f"{'higher' if value > 0 else 'lower'} by {abs(value):.3f}"
 
 
+def _listed_gaps(gaps: dict[str, float]) -> str:
+    return ", ".join(f"{name} {_difference(gap)}" for name, gap in gaps.items())
+
+
 def ranking(evidence: Evidence, claim: Claim) -> Judgment:
     """Judge ``claim.pairs`` on each data set and metric; one clear counter-example refutes."""
     found, missing = [], []
@@ -125,7 +129,7 @@ RULES["synthetic-chr-zero"] = RULES["asym-eliminates"] = _vanishes
 def oll_inconsistent(evidence, claim):
     gains = {name: evidence.gain(name, "CHR_ext", "CE", "OLL") for name in claim.datasets}
     gaps = {name: -gap for name, (_, gap) in gains.items()}
-    return weigh([max(rank for rank, _ in gains.values())]), f"OLL − CE: {listed(gaps, '+.3f')}"
+    return weigh([max(rank for rank, _ in gains.values())]), f"OLL against CE: {_listed_gaps(gaps)}"
 
 
 @rule
@@ -136,7 +140,7 @@ def orthogonal(evidence, claim):
         flags.append(near(oll, ce))
         gaps[name] = oll.mean - ce.mean
     judged = verdict(clear=all(flags), partly=sum(flags) == len(flags) - 1)
-    return judged, f"OLL − CE: {listed(gaps, '+.3f')}"
+    return judged, f"OLL against CE: {_listed_gaps(gaps)}"
 
 
 @rule
@@ -195,7 +199,7 @@ def clearest_effects(evidence, claim):
         raise CannotTest("too few data sets to rank their gains")
     rest = max(gain for name, gain in gains.items() if name not in wanted)
     flags = [gains[name] > rest for name in wanted]
-    return verdict(clear=all(flags), partly=any(flags)), listed(gains, "+.3f")
+    return verdict(clear=all(flags), partly=any(flags)), f"AMOL against CE: {_listed_gaps(gains)}"
 
 
 @rule
@@ -215,21 +219,23 @@ def linear_is_steadier(evidence, claim):
     return weigh(levels), "; ".join(texts)
 
 
-@rule
-def less_certain_overall(evidence, claim):
+def _above(evidence, claim, one, other, text):
+    """Whether ``one`` is above ``other``, each a method and a metric, on every data set."""
     levels, texts = [], []
     for name in claim.datasets:
-        asym, ce = (evidence.cell(name, m, "entropy") for m in ("AMOL-asym", "CE"))
-        levels.append(level(asym, ce))
-        texts.append(f"{name}: entropy {asym.mean:.3f}, CE {ce.mean:.3f}")
+        a, b = (evidence.cell(name, *which) for which in (one, other))
+        levels.append(level(a, b))
+        texts.append(f"{name}: " + text.format(a.mean, b.mean))
     return weigh(levels), "; ".join(texts)
+
+
+@rule
+def less_certain_overall(evidence, claim):
+    pair = ("AMOL-asym", "entropy"), ("CE", "entropy")
+    return _above(evidence, claim, *pair, "entropy {:.3f}, CE {:.3f}")
 
 
 @rule
 def tails_underconfident(evidence, claim):
-    levels, texts = [], []
-    for name in claim.datasets:
-        right, sure = (evidence.cell(name, "AMOL", f"tail_{m}") for m in ("accuracy", "confidence"))
-        levels.append(level(right, sure))
-        texts.append(f"{name}: right {right.mean:.3f}, mean confidence {sure.mean:.3f}")
-    return weigh(levels), "; ".join(texts)
+    pair = ("AMOL", "tail_accuracy"), ("AMOL", "tail_confidence")
+    return _above(evidence, claim, *pair, "right {:.3f}, mean confidence {:.3f}")

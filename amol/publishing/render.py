@@ -1,4 +1,4 @@
-"""Rendering of the book from its executed pages; the last good site stays until the new one is."""
+"""Rendering of the book from its executed pages."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from amol.paths import ROOT, build_dir
+from amol.publishing.crate import write_crate
 from amol.publishing.execute import book_notebooks
 from amol.publishing.page_key import digest, module_digests, read_code
 from amol.repository import repository
@@ -22,7 +23,8 @@ RENDER = "from jupyter_book.cli.main import main; main()"
 def _rendering_key() -> str:
     """Digest of all that the site is made of."""
     extensions = [read_code(file) for file in (ROOT / "book" / "_ext").glob("*.py")]
-    code = module_digests(name for extension in extensions for name in extension.imports)
+    parts = [name for extension in extensions for name in extension.imports]
+    code = module_digests([*parts, "amol.publishing.crate"])
     versions = [version(name) for name in RENDERERS]
     folders = [ROOT / "book", build_dir() / "executed", build_dir() / "results"]
     files = [ROOT / "_config.yml", ROOT / "_toc.yml", *book_notebooks(), *folders]
@@ -30,7 +32,7 @@ def _rendering_key() -> str:
 
 
 def render_book() -> Path:
-    """Render the book into a folder of its own, which takes the site's place if all is well.
+    """Render the book into a folder of its own, which takes the last site's place if all is well.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def render_book() -> Path:
     Raises
     ------
     RuntimeError
-        Holds Jupyter Book's warnings and errors; the last good site stays.
+        Holds Jupyter Book's warnings and errors.
     """
     site, mark = ROOT / "_build" / "html", build_dir() / "rendered.key"
     key = _rendering_key()
@@ -63,6 +65,7 @@ def render_book() -> Path:
             faults = "\n".join(faults or lines[-20:])
             raise RuntimeError(f"the book has faults; the last good one is kept\n{faults}")
 
+        write_crate(Path(folder, "_build", "html"))
         # Swap; without its mark a half-moved site is rendered again.
         mark.unlink(missing_ok=True)
         site.parent.mkdir(exist_ok=True)

@@ -16,7 +16,7 @@ from amol.experiments.settings import StudySettings
 from amol.experiments.study import predictions
 from amol.metrics import HIGHER_IS_BETTER, center_hedging_rate
 from amol.paper.open_choices import CHOSEN
-from amol.paper.paired_intervals import compare
+from amol.paper.paired_intervals import paired_differences
 from amol.paper.published import published
 from amol.report.style import (
     BAND,
@@ -31,10 +31,10 @@ from amol.report.style import (
 )
 from amol.report.tables import HEADINGS, summarize
 
-METRICS = ("QWK", "CHR_ext")
+HEADLINE = ("QWK", "CHR_ext")
 BLUE, RED = "#0072B2", "#D55E00"
 Look = tuple[str, str, bool]  # color, marker, whether full
-VERDICTS = {
+OUTCOMES = {
     "better": (BLUE, "D", True),
     "worse": (RED, "v", True),
     "no difference shown": (INK, "o", False),
@@ -61,7 +61,7 @@ def standing(distances: pd.DataFrame) -> dict[str, str]:
     """
     found = {}
     for question, part in distances.groupby("question", sort=False):
-        nearer = {m: (part[f"{m}, alternative"] < part[f"{m}, chosen"]).sum() for m in METRICS}
+        nearer = {m: (part[f"{m}, alternative"] < part[f"{m}, chosen"]).sum() for m in HEADLINE}
         ranks = [f"{m} {count + 1} of {len(part) + 1}" for m, count in nearer.items()]
         found[question] = "place: " + ", ".join(ranks)
     return found
@@ -75,9 +75,9 @@ def rank_splits(rows: pd.DataFrame) -> pd.DataFrame:
     """
     found = []
     for split_seed, part in rows.groupby("split_seed"):
-        cells = summarize(part, METRICS)
+        cells = summarize(part, HEADLINE)
         gaps = (cells["mean"] - cells["paper_mean"]).abs().groupby(cells["metric"]).mean()
-        found += [(metric, split_seed, gaps[metric]) for metric in METRICS]
+        found += [(metric, split_seed, gaps[metric]) for metric in HEADLINE]
     frame = pd.DataFrame(found, columns=["metric", "split_seed", "distance"])
     frame["rank"] = frame.groupby("metric")["distance"].rank(method="min").astype(int)
     return frame.sort_values(["metric", "rank"], ascending=[False, True], ignore_index=True)
@@ -91,7 +91,7 @@ def spreads(fixed: pd.DataFrame, moving: pd.DataFrame) -> pd.DataFrame:
     """
     first = moving[moving["seed"] == moving["seed"].min()]
     keys = ["dataset", "method", "metric"]
-    one, many = (summarize(frame, METRICS).set_index(keys) for frame in (fixed, first))
+    one, many = (summarize(frame, HEADLINE).set_index(keys) for frame in (fixed, first))
     columns = (one["paper_std"], one["std"], many["std"])
     return pd.concat(dict(zip(SPREADS, columns, strict=True)), axis=1).dropna().reset_index()
 
@@ -112,7 +112,7 @@ def oll_readings(rows: pd.DataFrame) -> pd.DataFrame:
         tried = {"closeness form": chosen}
         tried |= dict(list(rows[rows["question"] == question].groupby("alternative")))
         for reading, runs in tried.items():
-            cells = summarize(runs.assign(method=base), (*METRICS, "CHR", "accuracy"))
+            cells = summarize(runs.assign(method=base), (*HEADLINE, "CHR", "accuracy"))
             found.append(cells.assign(series=reading))
     frame = pd.concat(found, ignore_index=True).dropna(subset="paper_mean")
     gap = (frame["mean"] - frame["paper_mean"]).abs()
@@ -153,9 +153,9 @@ def count_ties(settings: StudySettings) -> tuple[int, int]:
 def paired(
     runs: pd.DataFrame, pairs: Sequence[tuple[str, str]], metrics: Sequence[str]
 ) -> pd.DataFrame:
-    """`amol.paper.paired_intervals.compare` for several pairs (method, baseline) and metrics."""
+    """`paired_differences` for several pairs (method, baseline) and metrics."""
     found = [
-        compare(runs, *pair, metric, lower_is_better=not HIGHER_IS_BETTER[metric])
+        paired_differences(runs, *pair, metric, lower_is_better=not HIGHER_IS_BETTER[metric])
         for metric in metrics
         for pair in pairs
     ]
@@ -249,10 +249,10 @@ def forest(frame: pd.DataFrame) -> Figure:
         ax.axvline(0, color=FAINT, lw=1)
         for row in part.itertuples():
             reach = [[row.difference - row.low], [row.high - row.difference]]
-            look = _style(VERDICTS[row.verdict])
+            look = _style(OUTCOMES[row.verdict])
             ax.errorbar(row.difference, names.index(row.name), xerr=reach, capsize=3, **look)
         ax.set_title(dataset)
         ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5 if is_wide() else 2))
         ax.xaxis.set_major_formatter("{x:g}")
-    _key(figure, VERDICTS)
+    _key(figure, OUTCOMES)
     return figure

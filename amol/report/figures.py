@@ -4,10 +4,11 @@ Drawn for the page's column and again for a phone, so that their text is always 
 page's; a method keeps its color and marker in every figure.
 """
 
-import textwrap
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
+import matplotlib.font_manager
 import matplotlib.lines
 import matplotlib.patches
 import matplotlib.ticker
@@ -15,19 +16,24 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
+from amol.report.source import SOURCE, write_csv
 from amol.report.style import (
     BAND,
     FAINT,
     INK,
+    MOST_NUMBERED,
     STYLE,
     Drawing,
+    class_ticks,
     is_wide,
     literal,
     method_style,
+    name_panel,
     panels,
     row_names,
     starts_row,
@@ -38,21 +44,35 @@ from amol.report.tables import HEADINGS
 SIDES = ((8, 9, "left"), (8, -9, "left"), (-8, 9, "right"), (-8, -9, "right"))  # of a point
 
 
+def _drawable(figure: Figure) -> bool:
+    """Whether the fonts of the style have every letter of a figure."""
+    families = [mpl.font_manager.FontProperties(family=[name]) for name in STYLE["font.family"]]
+    fonts = [mpl.font_manager.get_font(mpl.font_manager.findfont(f)) for f in families]
+    texts = "".join(text.get_text() for text in figure.findobj(Text))
+    letters = {ord(letter) for letter in texts if letter.isprintable()}
+    return all(any(font.get_char_index(letter) for font in fonts) for letter in letters)
+
+
 def save(label: str, figure: Figure, data: pd.DataFrame) -> Drawing:
     """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; return the SVG.
 
-    What was drawn for a phone becomes ``<label>.narrow.svg``; the book shows it there.
+    What was drawn for a phone becomes ``<label>.narrow.svg``; the book shows it there. Where no
+    font has a letter, the text of the .svg stays text: whoever looks at it may have one.
     """
     folder = results_dir() / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(STYLE):
-        figure.savefig(folder / f"{label}.svg", metadata={"Date": None})
+    from_here = {"Title": label, "Source": f"{SOURCE}; data: {label}.csv", "Date": None}
+    kept = {} if _drawable(figure) else {"svg.fonttype": "none"}
+    with mpl.rc_context(STYLE | kept), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        figure.savefig(folder / f"{label}.svg", metadata=from_here)
         if narrow := getattr(figure, "narrow", None):
-            narrow.savefig(folder / f"{label}.narrow.svg", metadata={"Date": None})
+            narrow.savefig(folder / f"{label}.narrow.svg", metadata=from_here)
         with mpl.rc_context({"figure.constrained_layout.use": False}):
             figure.set_layout_engine(None)  # it is laid out now, and so drawn once and not twice
-        figure.savefig(folder / f"{label}.pdf", metadata={"CreationDate": None})
-    data.to_csv(folder / f"{label}.csv", index=False)
+        about = {"Title": label, "Subject": from_here["Source"], "CreationDate": None}
+        figure.savefig(folder / f"{label}.pdf", metadata=about)
+    write_csv(folder, label, data)
     return Drawing(filename=str(folder / f"{label}.svg"))
 
 
@@ -75,20 +95,24 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
 
 
 @two_widths
-def weight_curves(frame: pd.DataFrame) -> Figure:
-    """m(k, y) over candidate classes: one panel per variant, one line per true label.
+def class_lines(frame: pd.DataFrame, ylabel: str = "", log: Sequence[str] = ()) -> Figure:
+    """Values over candidate classes: one panel per group, one line per name.
 
-    Columns: variant, y, k, weight.
+    Columns: panel, name, k, value. The panels named in ``log`` have a logarithmic axis; with a
+    ``ylabel`` all share one axis.
     """
-    variants = list(frame.groupby("variant", sort=False))
-    figure, axes = panels(len(variants), 2.7, wide=3, sharey=True)
-    for ax, (variant, part) in zip(axes, variants, strict=True):
-        lines = part.groupby("y", sort=False)
-        for (y, line), color in zip(lines, ("#0072B2", "#D55E00", INK), strict=False):
-            ax.plot(line["k"], line["weight"], "o-", color=color, lw=2, label=f"$y = {y}$")
-        ax.set(title=variant, xticks=sorted(part["k"].unique()), xlabel="candidate class $k$")
-        ax.set_ylabel("weight $m(k, y)$" if starts_row(ax) else "")
-        ax.legend(loc="upper left", labelcolor="linecolor", handlelength=1, frameon=False)
+    groups = list(frame.groupby("panel", sort=False))
+    figure, axes = panels(len(groups), 2.9, wide=3, sharey=bool(ylabel))
+    looks = (("#0072B2", "o-"), ("#D55E00", "s--"), (INK, "^:"))
+    for ax, (title, part) in zip(axes, groups, strict=True):
+        lines = part.groupby("name", sort=False)
+        for (name, line), (color, mark) in zip(lines, looks, strict=False):
+            ax.plot(line["k"], line["value"], mark, color=color, lw=2, label=name)
+        ax.set(xticks=sorted(part["k"].unique()), xlabel="candidate class $k$")
+        ax.set(ylabel=ylabel if starts_row(ax) else "", yscale="log" if title in log else "linear")
+        key = {"title": title, "alignment": "left", "ncols": 3, "labelcolor": "linecolor"}
+        key |= {"handlelength": 1.5, "handletextpad": 0.4, "columnspacing": 1, "frameon": False}
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderpad=0, **key)
     return figure
 
 
@@ -107,7 +131,8 @@ def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> 
         style = {"color": color, "marker": marker, "lw": 2, "capsize": 3}
         style["label"] = literal(method)
         ax.errorbar(line["k"], line["mean"], line["std"], **style)
-    ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None), xticks=truth.index)
+    ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None))
+    ax.set_xticks(class_ticks(ax, len(truth)))
     ax.text(center, ax.get_ylim()[1], "center", ha="center", va="bottom")
     figure.legend(loc="outside upper center", ncols=6 if is_wide() else 3, frameon=False)
     return figure
@@ -124,7 +149,8 @@ def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
     for ax, (title, part) in zip(axes, groups, strict=True):
         colors = np.where(part["center"], "#D55E00", "#9BB7CC")
         ax.bar(part["label"].astype(str), part["share"], color=colors)
-        ax.set(title=textwrap.fill(literal(title), 16), xlabel=xlabel)
+        ax.set(xlabel=xlabel, xticks=class_ticks(ax, len(part)))
+        name_panel(ax, title)
         ax.set_ylabel(ylabel if starts_row(ax) else "")
     return figure
 
@@ -133,14 +159,16 @@ def bars(frame: pd.DataFrame, ylabel: str, xlabel: str = "class") -> Figure:
 def confusion(frame: pd.DataFrame, center: int) -> Figure:
     """Row shares in percent, true class down, predicted class across; the center column framed.
 
-    Columns: true, predicted, share (of the true class).
+    Many classes have a scale of shades in place of numbers. Columns: true, predicted, share (of the
+    true class).
     """
     import seaborn  # slow to load, and for this alone
 
     grid = frame.pivot(index="true", columns="predicted", values="share")
     figure, (ax,) = panels(1, 5.2 if is_wide() else 4.6)
-    shades = {"cmap": "Blues", "vmin": 0, "vmax": 100, "cbar": False, "square": True}
-    seaborn.heatmap(100 * grid, annot=True, fmt=".0f", **shades, ax=ax)
+    few = len(grid) <= MOST_NUMBERED
+    shades = {"cmap": "Blues", "vmin": 0, "vmax": 100, "cbar": not few, "square": True}
+    seaborn.heatmap(100 * grid, annot=few, fmt=".0f", **shades, ax=ax)
     frame_style = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
     ax.add_patch(mpl.patches.Rectangle((center, 0), 1, len(grid), **frame_style))
     ax.set(xlabel="predicted class (center framed)", ylabel="true class")
@@ -163,6 +191,7 @@ def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str]
     """
     groups = list(summary.groupby(panel, sort=False))
     methods = list(summary["method"].unique())
+    groups = [g for g in groups if g[1]["mean"].notna().any()] or groups  # CHR_ext of few classes
     figure, axes = panels(len(groups), 0.9 + 0.3 * len(methods), 0.4, narrow=2, sharey=True)
     for ax, (name, part) in zip(axes, groups, strict=True):
         row_names(ax, methods)
@@ -171,7 +200,7 @@ def dots(summary: pd.DataFrame, panel: str = "dataset", flags: Mapping[str, str]
             at = methods.index(row.method)
             ax.errorbar(row.mean, at, xerr=row.std, color=color, marker=marker, ms=7, capsize=3)
             ax.plot(row.paper_mean, at, "|", color=INK, ms=15, mew=1.8, zorder=3)
-        ax.set_title(HEADINGS.get(name, literal(name)) + flags.get(name, ""))
+        name_panel(ax, HEADINGS.get(name, name), flags.get(name, ""))
         ax.margins(x=0.1)
         ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5 if is_wide() else 2))
     key = [mpl.lines.Line2D([], [], color=FAINT, marker="o", label="ours, mean ± std")]
@@ -209,7 +238,8 @@ def dumbbells(
         style = {"s": 60, "lw": 1.8, "zorder": 2}
         ax.scatter(part[hollow], at, color="white", edgecolor="#D55E00", **style)
         ax.scatter(part[full], at, color="#0072B2", edgecolor="#0072B2", **style)
-        ax.set(title=literal(title), xscale=scale, xlabel=xlabel)
+        ax.set(xscale=scale, xlabel=xlabel)
+        name_panel(ax, title)
         if scale == "log":
             ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter("{x:g}")
@@ -236,7 +266,7 @@ def tradeoff(summary: pd.DataFrame, x: str, y: str) -> Figure:
     wide = summary.pivot(index="method", columns="metric", values=["mean", "std"])
     points = wide["mean"].dropna()
     ranked = points[y].sort_values()
-    gap, rest = ranked.iloc[:2].diff().iloc[-1], ranked.iloc[1:]
+    gap, rest = ranked.iloc[:2].diff().max(), ranked.iloc[1:]
     inside = points.loc[rest.index] if gap > 2 * (rest.max() - rest.min()) > 0 else points
     for method, at in inside.iterrows():
         color, marker = method_style(method)

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from amol.losses import center_class
 from amol.metrics import HIGHER_IS_BETTER
-from amol.paper.paired_intervals import compare
-from amol.report.style import STYLE, canvas, literal, row_names, two_widths
+from amol.paper.paired_intervals import paired_differences
+from amol.report.style import STYLE, canvas, name_panel, row_names, two_widths
 
 BASELINE = "CE"
 # from home to the far side, each with its color and that of text on it
@@ -73,7 +73,8 @@ def stacked_shares(frame: pd.DataFrame) -> Figure:
                 text = [f"{100 * s:.0f}" if s >= 0.13 else "" for s in part[place]]
                 ax.bar_label(bar, text, label_type="center", color=ink, fontsize=11)
                 left = left + part[place]
-            ax.set(title=literal(dataset), xlim=(0, 1), xticks=[])
+            ax.set(xlim=(0, 1), xticks=[])
+            name_panel(ax, dataset)
             ax.spines[["bottom", "left"]].set_visible(False)
         for ax in axes[len(panels) :]:
             ax.set_visible(False)
@@ -84,14 +85,14 @@ def stacked_shares(frame: pd.DataFrame) -> Figure:
 
 
 def contrasts(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Every method against cross-entropy, split by split, as `paired_intervals.compare`.
+    """Every method against cross-entropy, split by split, as `paired_intervals.paired_differences`.
 
     A method that isn't there on every data set is left out.
     """
     counts = runs.groupby("method", sort=False)["dataset"].nunique()
     methods = counts.index[counts == runs["dataset"].nunique()].drop(BASELINE)
     return pd.concat(
-        [compare(runs, method, BASELINE, metric, not HIGHER_IS_BETTER[metric])
+        [paired_differences(runs, method, BASELINE, metric, not HIGHER_IS_BETTER[metric])
          for metric in metrics for method in methods],
         ignore_index=True,
     )  # fmt: skip

@@ -17,11 +17,13 @@ from amol.losses import LOSSES, center_weight
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paper.published import published
 from amol.paths import results_dir
+from amol.report.source import svg_with_source, write_csv
 from amol.report.style import BAND, FAINT, INK, Drawing, method_style
 from amol.report.tables import HEADINGS
 
 VARIANTS = ("AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE")
 LARGEST, LABEL, SHARE = 11, 0, 0.8  # most classes; the label and the share before any change
+FAR_OFF = "AMOL-OLL"  # it would stretch the axis for all others
 WIDTH = 280  # of a panel in CSS px: with its axis as wide as a phone
 VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])  # of Vega-Lite
 STYLE = {
@@ -196,8 +198,9 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     texts = {m: f"{heading}, {words[HIGHER_IS_BETTER[m]]}" for m, heading in metrics.items()}
     dataset = alt.binding_select(options=datasets, name="data set")
     metric = alt.binding_select(options=list(metrics), labels=list(metrics.values()), name="metric")
+    shown = [name != FAR_OFF or len(methods) == 1 for name in methods]
     boxes = [
-        alt.param(name=f"method_{i}", value=True, bind=alt.binding_checkbox(name=name))
+        alt.param(name=f"method_{i}", value=shown[i], bind=alt.binding_checkbox(name=name))
         for i, name in enumerate(methods)
     ]
     near = alt.selection_point(name="near", on="pointerover", clear="pointerout", fields=["seed"])
@@ -229,7 +232,7 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     return chart.properties(
         width=WIDTH,
         height=alt.Step(28, **{"for": "position"}),
-        title=_title(heading, "'ticks: mean (gray), paper (black)'"),
+        title=_title(heading, "'ticks: mean (gray), paper (thin)'"),
         config=STYLE,
     )
 
@@ -249,8 +252,8 @@ def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> Drawing:
     folder.mkdir(parents=True, exist_ok=True)
     spec = chart.to_dict()
     (folder / f"{label}.vl.json").write_text(json.dumps(spec), encoding="utf-8")
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
+    svg = svg_with_source(vl_convert.vegalite_to_svg(spec, vl_version=VERSION), label)
     (folder / f"{label}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{label}.pdf").write_bytes(_ordered(vl_convert.svg_to_pdf(svg)))
-    data.to_csv(folder / f"{label}.csv", index=False)
+    write_csv(folder, label, data)
     return Drawing(svg)

@@ -12,6 +12,8 @@ from amol.report.style import (
     BAND,
     FAINT,
     INK,
+    MOST_NUMBERED,
+    class_ticks,
     is_wide,
     literal,
     panels,
@@ -45,27 +47,33 @@ def confusions(tables: Mapping[str, np.ndarray], center: int) -> Figure:
     Parameters
     ----------
     tables : mapping of str to ndarray, shape (K, K)
-        `counts` by loss. Each class is named with its number of samples.
+        `counts` by loss. Each class is named with its number of samples. Many classes have a
+        scale of shades in place of numbers.
     center : int
         Its column is framed.
     """
-    figure, axes = panels(len(tables), 3.3, 0.3, wide=2, narrow=2, sharey=True)
+    count = len(next(iter(tables.values())))
+    few, height = count <= MOST_NUMBERED, min(max(3.3, 0.25 * count), 8)
+    figure, axes = panels(len(tables), height, 0.3, wide=2, narrow=2, sharey=True)
     for ax, (name, table) in zip(axes, tables.items(), strict=True):
         shares = 100 * table / np.maximum(table.sum(axis=1, keepdims=True), 1e-9)
-        ax.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        shade = ax.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
         style = {"ha": "center", "va": "center", "fontsize": 12 if is_wide() else 10}
-        for (row, column), share in np.ndenumerate(shares):
+        for (row, column), share in np.ndenumerate(shares) if few else ():
             text = f"{share:.0f}" if share >= 0.5 else "·"
             ax.text(column, row, text, color="white" if share > 55 else INK, **style)
         frame = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
         ax.add_patch(mpl.patches.Rectangle((center - 0.5, -0.5), 1, len(table), **frame))
-        ax.set(title=literal(name), xticks=range(len(table)))
+        ax.set(title=literal(name), xticks=class_ticks(ax, count))
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
     samples = next(iter(tables.values())).sum(axis=1)
     named = [f"{k}  (n = {n:.0f})" if is_wide() else f"{k} ({n:.0f})"
              for k, n in enumerate(samples)]  # fmt: skip
-    axes[0].set_yticks(range(len(named)), named)
+    step = -(-count // 32)
+    axes[0].set_yticks(range(0, count, step), named[::step])
+    if not few:
+        figure.colorbar(shade, ax=axes, label="percent")
     figure.supxlabel("answer (center framed)")
     figure.supylabel("true class (samples)")
     return figure

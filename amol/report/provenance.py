@@ -3,7 +3,7 @@
 import platform
 import sys
 import time
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 
 import pandas as pd
@@ -33,7 +33,7 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
 
     Parameters
     ----------
-    settings : amol.experiments.study.StudySettings, optional
+    settings : amol.experiments.settings.StudySettings or dict, optional
         Those that are set; without ``runs`` without what only training reads.
     runs : DataFrame, optional
         From `run_study`; its ``attrs`` tell how many runs were trained and reused.
@@ -45,8 +45,9 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
     facts = {"commit": commit(ROOT), "Python": platform.python_version()}
     facts |= {name: version(name) for module, name in LIBRARIES.items() if module in sys.modules}
     if settings is not None:
-        for name in (field.name for field in fields(settings) if field.repr):
-            value = getattr(settings, name)
+        if is_dataclass(settings):
+            settings = {f.name: getattr(settings, f.name) for f in fields(settings) if f.repr}
+        for name, value in settings.items():
             if value in ("", (), {}) or (runs is None and name in ONLY_TRAINING):
                 continue
             shown = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -62,10 +63,17 @@ def provenance(settings=None, runs: pd.DataFrame | None = None) -> dict[str, str
 
 
 def footer(settings=None, runs: pd.DataFrame | None = None) -> Markdown:
-    """`provenance` as a folded table, for the last cell of a notebook."""
+    """`provenance` as a folded table, for the last cell of a notebook; above it, what failed."""
     rows = [f"| {name} | {literal(value)} |" for name, value in provenance(settings, runs).items()]
     table = "\n".join(["| what | value |", "|:--|:--|", *rows])
+    failed = 0 if runs is None else int(runs["failed"].notna().sum())
+    note = (
+        f"**{failed} of {len(runs)} runs failed**: their loss was no finite number. They count in "
+        "no mean; predictions and probabilities are those of the network before that.\n\n"
+        if failed
+        else ""
+    )
     return Markdown(
-        '<details class="provenance"><summary>What made this page</summary>\n\n'
+        f'{note}<details class="provenance"><summary>What made this page</summary>\n\n'
         f"{table}\n\n</details>"
     )

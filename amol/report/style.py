@@ -4,11 +4,14 @@ A figure is drawn twice: as wide as the page's column, and for a phone.
 """
 
 import functools
+import textwrap
+import unicodedata
 import zlib
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 
 import matplotlib as mpl
+import matplotlib.font_manager
 import numpy as np
 from IPython.display import TextDisplayObject
 from matplotlib.axes import Axes
@@ -17,9 +20,16 @@ from matplotlib.figure import Figure
 from amol.losses import LOSSES
 
 WIDE, NARROW = 8.86, 4.5  # inches: 850 CSS px, the column's width; on a phone about 400
+MOST_NUMBERED = 10  # classes of a confusion matrix that has its numbers in it
 SIZE = 13  # points: on both, text is as large as the page's 16 px
 INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
+LETTERS = (  # for names in letters that DejaVu Sans lacks; where one is installed
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Hiragino Sans", "PingFang SC", "Yu Gothic",
+    "Microsoft YaHei", "Malgun Gothic", "WenQuanYi Micro Hei", "Droid Sans Fallback",
+)  # fmt: skip
+INSTALLED = [name for name in LETTERS if name in set(mpl.font_manager.get_font_names())]
 STYLE = {
+    "font.family": ["DejaVu Sans", *INSTALLED, "sans-serif"],
     "font.size": SIZE,
     "axes.titlesize": SIZE,
     "axes.labelsize": SIZE,
@@ -127,6 +137,25 @@ def panels(
     for ax in axes[count:]:
         ax.set_visible(False)
     return figure, axes[:count]
+
+
+def room(ax: Axes) -> float:
+    """Width of a panel in inches, about."""
+    return _width.get() / ax.get_subplotspec().get_gridspec().ncols - 0.8
+
+
+def name_panel(ax: Axes, name: str, mark: str = "") -> None:
+    """Title a panel with a name that isn't ours, in at most three lines no wider than the panel."""
+    wide = any(unicodedata.east_asian_width(letter) in "WF" for letter in name)
+    letters = int(room(ax) * (5.5 if wide else 11))
+    lines = textwrap.wrap(name + mark, letters, max_lines=3, placeholder=" …")
+    ax.set_title(literal("\n".join(lines)))
+
+
+def class_ticks(ax: Axes, count: int) -> range:
+    """Classes with a tick label across a panel: all, or every n-th where there is no room."""
+    needed = count * (0.08 + 0.11 * len(str(count - 1)))
+    return range(0, count, int(-(-needed // room(ax))))
 
 
 def starts_row(ax: Axes) -> bool:

@@ -15,6 +15,7 @@ import pandas as pd
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paper.published import published
 from amol.paths import results_dir
+from amol.report.source import write_csv
 
 DASH = "–"
 DIGITS = 3
@@ -110,7 +111,7 @@ def best_mask(summary: pd.DataFrame, column: str = "mean") -> pd.Series:
     return (score == rivals.transform("max")) & (rivals.transform("count") > 1)
 
 
-def compare(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
+def as_printed(summary: pd.DataFrame, columns: str = "dataset") -> pd.DataFrame:
     """Lay a summary out as the paper does: one row per method, and the paper's row under it.
 
     Parameters
@@ -187,7 +188,7 @@ def save(label: str, table: Table) -> None:
     if data is None:
         data = plain.map(lambda cell: _unescaped(cell.replace("**", "")))
         data = data.rename(columns=lambda name: _unescaped(str(name)))
-    data.to_csv(folder / f"{label}.csv", index=False)
+    write_csv(folder, label, data)
     (folder / f"{label}.tex").write_text(_latex(plain), encoding="utf-8")
 
 
@@ -197,13 +198,15 @@ def comparison(summary: pd.DataFrame, columns: str = "dataset", place: str = "")
     ``place`` is that of the paper's numbers, such as "Table 2"; named where there are any.
     """
     seeds = summary["count"].max()
+    ours = f"Mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
     papers = f"The paper's numbers{place and f' ({place})'} stand under ours. "
     caption = (
-        f"Mean ± standard deviation over {seeds} seed{'s' if seeds != 1 else ''}. "
+        (ours if seeds else "Every run failed. ")
         + (papers if summary["paper_mean"].notna().any() else "The paper prints none. ")
-        + "The best is bold; a dash stands for what isn't there."
+        + ("The best is bold; a" if best_mask(summary).any() else "A")
+        + " dash stands for what isn't there."
     )
-    return Table(compare(summary, columns), caption, summary)
+    return Table(as_printed(summary, columns), caption, summary)
 
 
 def _alignment(cells: pd.DataFrame) -> list[str]:

@@ -1,6 +1,6 @@
 """Words for names and differences, as the pages' sentences use them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -13,10 +13,15 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def on(names: Sequence[str]) -> str:
+    """Where something is so: ``on A and B``, or ``nowhere``."""
+    return f"on {listed(names)}" if names else "nowhere"
+
+
 def change(difference: float, digits: int = 3) -> str:
-    """A difference without a sign: ``0.004 lower``."""
-    side = "higher" if difference > 0 else "lower"
-    return f"{abs(difference):.{digits}f} {side}"
+    """A difference without a sign: ``0.004 lower``; ``no higher`` where it rounds to zero."""
+    size = f"{abs(difference):.{digits}f}"
+    return f"{size} {'higher' if difference > 0 else 'lower'}" if float(size) else "no higher"
 
 
 def changes(differences: pd.Series, digits: int = 3) -> str:
@@ -29,7 +34,7 @@ def changes(differences: pd.Series, digits: int = 3) -> str:
     digits : int
     """
     low, high = differences.min(), differences.max()
-    if len(differences) == 1:
+    if len(differences) == 1 or not round(max(-low, high), digits):
         return change(low, digits)
     if low > 0 or high < 0:
         near, far = sorted((abs(low), abs(high)))

@@ -3,7 +3,7 @@
 On the finished pages, figures have a narrow form for phones, and verdicts a mark.
 
     ```{result} fig-labels
-    :alt: What the figure shows, for those who can't see it.
+    :alt: What the figure shows, for those who can't see it; {name} is a kept sentence.
 
     The caption.
     ```
@@ -14,6 +14,7 @@ On the finished pages, figures have a narrow form for phones, and verdicts a mar
 import json
 import os
 import re
+from ast import literal_eval
 from pathlib import Path
 
 from docutils import nodes
@@ -72,9 +73,14 @@ class Result(SphinxDirective):
         """MyST of a figure."""
         if not self.options.get("alt"):
             logger.warning("%s has no alt text", label, location=self.get_location())
-        alt = json.dumps(self.options.get("alt", ""), ensure_ascii=False)  # as YAML reads it
+        text = re.sub(r"\{(\w+)\}", self.kept, self.options.get("alt", ""))
+        alt = json.dumps(text, ensure_ascii=False)  # as YAML reads it
         head = [f"::::{{glue:figure}} {label}", f":name: {label}", f":alt: {alt}", ""]
         return [*head, *self.content, self.downloads(label, "figures"), "::::"]
+
+    def kept(self, name: re.Match) -> str:
+        """A sentence or word that the page keeps, without its markup."""
+        return plain(retrieve_glue_data(self.state.document, name[1]).data)
 
     def downloads(self, label: str, folder: str) -> str:
         """Links to the result's files, from this page."""
@@ -86,6 +92,12 @@ class Result(SphinxDirective):
             if (written / f"{label}.{ending}").exists()
         ]
         return f"Download: {', '.join(links)}"
+
+
+def plain(shown: dict) -> str:
+    """Text of a kept output, for where no markup is read."""
+    text = shown.get("text/markdown") or str(literal_eval(shown["text/plain"]))
+    return re.sub(r"\{[a-z:]+\}`(?:[^`<]*<)?([^`>]+)>?`|\\(?=[\W_])|[*`]", r"\1", text)
 
 
 def _hidden(cell: dict) -> bool:
