@@ -101,8 +101,10 @@ show_numbers(
 # %% tags=["remove-output"]
 first = runs[runs["seed"] == seed]
 metrics = ["QWK", "CHR_ext", "center_recall", "extreme_recall"]
-cells = first[metrics].map("{:.3f}".format).set_axis(
-    ["QWK", "CHR_ext", "Center recall", "Extreme recall"], axis=1
+cells = (
+    first[metrics]
+    .map("{:.3f}".format)
+    .set_axis(["QWK", "CHR_ext", "Center recall", "Extreme recall"], axis=1)
 )
 cells.insert(0, "Loss", first["method"])
 cells.insert(1, "Best epoch", first["best_epoch"].astype(str))

@@ -46,7 +46,9 @@ def page(browser, tmp_path):  # noqa: F811
 def evaluate(page, expression, argument=None):
     """Value of a JavaScript function in the presence of the worker's scripts."""
     source = EXTENSION["worker_source"](SCRIPTS)
-    return page.evaluate(f"(argument) => {{ {source}; return ({expression})(argument); }}", argument)
+    return page.evaluate(
+        f"(argument) => {{ {source}; return ({expression})(argument); }}", argument
+    )
 
 
 def rounded(x: Fraction) -> float:
@@ -184,10 +186,13 @@ def test_own_file_trains_and_a_bad_one_is_refused(browser, tmp_path):  # noqa: F
     status = page.locator(".train [role=status]")
     for name, said in (("bad.csv", "labels have to be numbers"), ("good.csv", "Done.")):
         page.locator("input[type=file]").set_input_files(tmp_path / name)
-        page.wait_for_function("document.querySelector('.train [role=status]').innerText.includes('rows')")
+        page.wait_for_function(
+            "document.querySelector('.train [role=status]').innerText.includes('rows')"
+        )
         page.get_by_role("button", name="Train").click()
         page.wait_for_function(
-            "said => document.querySelector('.train [role=status]').innerText.includes(said)", arg=said
+            "said => document.querySelector('.train [role=status]').innerText.includes(said)",
+            arg=said,
         )
     assert "The book has no run" in page.locator(".train-verdict").first.inner_text()
     assert status.inner_text() == "Done."

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from amol.experiments.datasets import load_dataset
 from amol.losses import center_class
-from amol.paper.paired_intervals import compare
+from amol.paper.paired_intervals import paired_differences
 from amol.paper.ranking import cliques, mean_ranks, signed_rank
 from amol.report.appendix import BLUE, RED
 from amol.report.style import (
@@ -107,9 +107,11 @@ def rank_diagram(table: pd.DataFrame, difference: float) -> Figure:
 def contrasts(
     rows: pd.DataFrame, pairs: Sequence[tuple[str, str]], metrics: Sequence[str]
 ) -> pd.DataFrame:
-    """`amol.paper.paired_intervals.compare` for several pairs (method, baseline) and metrics."""
+    """`paired_differences` for several pairs (method, baseline) and metrics."""
     found = [
-        compare(rows.dropna(subset=m), *pair, m, m not in HIGHER) for pair in pairs for m in metrics
+        paired_differences(rows.dropna(subset=m), *pair, m, m not in HIGHER)
+        for pair in pairs
+        for m in metrics
     ]
     return pd.concat(found, ignore_index=True)
 
