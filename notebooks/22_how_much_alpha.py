@@ -91,9 +91,9 @@ show("fig-front", fights.fronts(points, "CHR_ext", "QWK"), points)
 # %% tags=["remove-cell"]
 counts = points[points["front"]].groupby("mark").size()
 say(
-    "front", counts.get("α", 0) > counts.get("σ", 0),
+    "front", min(counts.get("α", 0), counts.get("σ", 0)) > 0,
     f"Of the points on the fronts {counts.get('α', 0)} come from moving α and "
-    f"{counts.get('σ', 0)} from moving σ: α is the number to turn.",
+    f"{counts.get('σ', 0)} from moving σ: neither number makes the other needless.",
     f"Of the points on the fronts {counts.get('α', 0)} come from moving α and "
     f"{counts.get('σ', 0)} from moving σ.",
 )  # fmt: skip

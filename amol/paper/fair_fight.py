@@ -175,7 +175,9 @@ def fight(
     """
     tasks = [(d, m, split) for split in range(splits) for d in sets for m in methods]
     with closing(run_tasks(_fight, tasks, workers, address)) as results:
-        frames = list(tqdm(results, total=len(tasks), unit="choice", mininterval=5, disable=not progress))
+        frames = list(
+            tqdm(results, total=len(tasks), unit="choice", mininterval=5, disable=not progress)
+        )
     rows = pd.concat(frames, ignore_index=True)
     seconds = float(rows.pop("seconds").sum())
     names = [name for m in methods for name in (m, *(f"{m}, {d}" for d in DECISIONS))]

@@ -26,6 +26,7 @@ from amol.report.style import (
     two_widths,
 )
 from amol.report.tables import HEADINGS, Table
+from amol.report.words import change
 
 HIGHER = ("QWK", "accuracy", "center_recall", "extreme_recall", "MES")  # is better
 REGIONS = {"QWK": 0.01, "MAE": 0.02, "MES": 0.02, "CHR": 0.02}  # of practical equivalence
@@ -145,6 +146,20 @@ def verdicts_table(found: pd.DataFrame) -> pd.DataFrame:
     for name in ("worse", "equal", "better"):
         cells[f"P({name})"] = found[f"P({name})"].map("{:.2f}".format)
     return cells.set_index("Pair")
+
+
+def in_words(found: pd.DataFrame, method: str, baseline: str, metric: str) -> tuple[str, str]:
+    """The likeliest of worse, equal and better for a row of `verdicts`, and it as a sentence."""
+    own = found[["method", "baseline", "metric"]].eq([method, baseline, metric]).all(axis=1)
+    (row,) = found[own].to_dict("records")
+    chances = {word: row[f"P({word})"] for word in ("worse", "equal", "better")}
+    text = (
+        f"{method}'s {metric} is {change(row['difference'])} than that of {baseline} in the mean, "
+        f"shown to be better on {row['better']} and worse on {row['worse']} of {row['sets']} sets; "
+        f"it is worse with probability {chances['worse']:.2f}, practically equal with "
+        f"{chances['equal']:.2f}, better with {chances['better']:.2f}."
+    )
+    return max(chances, key=chances.get), text
 
 
 def steps(rows: pd.DataFrame, ways: Mapping[str, tuple], metrics: Sequence[str]) -> pd.DataFrame:
