@@ -106,6 +106,8 @@ say(
     f"AMOL's is {top['AMOL']:.1f} and cross-entropy's {top['CE']:.1f}. Nemenyi's test tells "
     f"{listed(apart)} from the first, and no other.",
 )  # fmt: skip
+
+# %% tags=["remove-cell"]
 firsts = fights.means(tuned, "QWK").idxmax(axis=1)
 home = [name for name in sets if firsts[name] == "AMOL"]
 say(
@@ -178,6 +180,8 @@ say(
     f"is {changes(again['difference'])}.",
     f"Tuning helps cross-entropy on {up} of {len(sets)} sets and is shown to harm it on {worse}.",
 )  # fmt: skip
+
+# %% tags=["remove-cell"]
 by_rule = {rule: fights.ranks(frame, ["QWK"])["QWK"].sort_values(kind="stable")
            for rule, frame in fought.groupby("rule") if rule in fair_fight.RULES}  # fmt: skip
 leads = {rule: rank.index[0] for rule, rank in by_rule.items()}

@@ -25,6 +25,7 @@ curve_splits: int = 3  # splits behind them, from 1 to 30
 from IPython.display import Markdown
 
 from amol.paper import fair_fight, recordings, twins
+from amol.paper.decisions import DECISIONS
 from amol.paper.recording_checks import note_of
 from amol.report import appendix, calibration, fights, footer, say, show, show_numbers, tables
 from amol.report.words import change, listed
@@ -47,22 +48,16 @@ sets = list(rows["dataset"].unique())
 
 
 # %% tags=["remove-output"]
-def untuned(*names):
-    return tuple((name, "default") for name in names)
-
-
 ways = {
-    "target: SORD": untuned("CE", "SORD"),
-    "direction: KL": untuned("SORD", "KL"),
-    "weight: AMOL": untuned("KL", "AMOL"),
-    "CE to AMOL": untuned("CE", "AMOL"),
-    "CE to AMOL-asym": untuned("CE", "AMOL-asym"),
-    "CE, median": untuned("CE", "CE, median"),
-    "CE, least squares": untuned("CE", "CE, least squares"),
-    "CE, center masked": untuned("CE", "CE, center masked"),
-    "CE, prior adjusted": untuned("CE", "CE, prior adjusted"),
-    "CE, stopped by QWK": (("CE", "default"), ("CE", "QWK stop")),
+    "target: SORD": ("CE", "SORD"),
+    "direction: KL": ("SORD", "KL"),
+    "weight: AMOL": ("KL", "AMOL"),
+    "CE to AMOL": ("CE", "AMOL"),
+    "CE to AMOL-asym": ("CE", "AMOL-asym"),
+    **{f"CE, {name}": ("CE", f"CE, {name}") for name in DECISIONS},
 }
+ways = {way: tuple((name, "default") for name in pair) for way, pair in ways.items()}
+ways["CE, stopped by QWK"] = (("CE", "default"), ("CE", "QWK stop"))
 steps = fights.steps(rows, ways, ("QWK", "MAE", "MES", "CHR"))
 show("fig-decisions", fights.steps_figure(steps), steps)
 
@@ -84,6 +79,8 @@ say(
     f"and its MAE is {-mae:.3f} lower, where AMOL's is {change(ours)}.",
     f"The median of the same cross-entropy network changes QWK by {median:+.3f}.",
 )  # fmt: skip
+
+# %% tags=["remove-cell"]
 ends, price = gain["CE, prior adjusted", "MES"], gain["CE, prior adjusted", "QWK"]
 say(
     "decisions_ends", ends > max(gain[all_three, "MES"], 0) and price < 0,
@@ -138,9 +135,14 @@ say(
     f"AMOL's ECE is above cross-entropy's on {over} of {len(sets)} sets.",
 )  # fmt: skip
 nll = int((wide["NLL_T"]["AMOL"] > wide["NLL_T"]["CE"]).sum())
+
+# %% tags=["remove-cell"]
 before, later = (mean[name] for name in ("ECE", "ECE_T"))
+own = curves[curves["method"].eq("AMOL") & curves["when"].eq("before")]
+over = (own["p"] - own["hits"]).to_numpy()
 say(
-    "calibration_after", later["CE"] < later["AMOL"] < before["AMOL"],
+    "calibration_after",
+    later["CE"] < later["AMOL"] < before["AMOL"] and over[:5].mean() > 0 > over[-1],
     f"A temperature narrows the gap and doesn't close it ({later['AMOL']:.3f} against "
     f"{later['CE']:.3f}); with it, AMOL's NLL is above cross-entropy's on {nll} sets. A "
     "temperature can't mend what is not one exaggeration: in {numref}`fig-reliability` AMOL is too "

@@ -234,13 +234,13 @@ def on_front(frame: pd.DataFrame, lower: str, higher: str) -> pd.Series:
 
 @two_widths
 def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
-    """Metric ``y`` against ``x``, a panel per data set, points joined in order and named.
+    """Metric ``y`` against ``x``, a panel per data set, points joined in order.
 
     Columns: dataset, series (one line each), name (of the point), ``x``, ``y`` and front, whether
-    no other point of the panel is as good in both; these are full.
+    no other point of the panel is as good in both; these are full and named, as are a line's ends.
     """
     groups = list(frame.groupby("dataset", sort=False))
-    figure, axes = panels(len(groups), 3.4, 0.5, wide=3, narrow=1)
+    figure, axes = panels(len(groups), 3.4, 0.5)
     for ax, (dataset, part) in zip(axes, groups, strict=True):
         looks = zip(part.groupby("series", sort=False), ((BLUE, "o"), (RED, "s")), strict=False)
         for (series, line), (color, marker) in looks:
@@ -249,8 +249,9 @@ def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
                 at = getattr(point, x), getattr(point, y)
                 style = {"color": color, "mfc": color if point.front else "white", "ms": 7}
                 ax.plot(*at, marker, label=series, **style)
-                near = {"xytext": (5, 5), "textcoords": "offset points", "fontsize": 10}
-                ax.annotate(point.name, at, color=INK, **near)
+                if point.front or point.Index in line.index[[0, -1]]:
+                    near = {"xytext": (5, 5), "textcoords": "offset points", "fontsize": 10}
+                    ax.annotate(point.name, at, color=INK, **near)
         ax.margins(0.15)
         ax.grid(color=BAND)
         ax.set(title=literal(dataset), xlabel=HEADINGS.get(x, x))
@@ -258,5 +259,5 @@ def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
         ax.locator_params(nbins=4)
     handles, labels = axes[0].get_legend_handles_labels()
     named = dict(zip(labels, handles, strict=True))
-    figure.legend(named.values(), named.keys(), loc="outside upper left", ncols=2, frameon=False)
+    figure.legend(named.values(), named.keys(), loc="outside upper left", frameon=False)
     return figure
