@@ -46,7 +46,6 @@ sets = list(rows["dataset"].unique())
 # error, "prior adjusted" the class that gains most on its share of the training part
 # {cite:p}`menon2021`.
 
-
 # %% tags=["remove-output"]
 ways = {
     "target: SORD": ("CE", "SORD"),
@@ -139,10 +138,10 @@ nll = int((wide["NLL_T"]["AMOL"] > wide["NLL_T"]["CE"]).sum())
 # %% tags=["remove-cell"]
 before, later = (mean[name] for name in ("ECE", "ECE_T"))
 own = curves[curves["method"].eq("AMOL") & curves["when"].eq("before")]
-over = (own["p"] - own["hits"]).to_numpy()
+excess = (own["p"] - own["hits"]).to_numpy()
 say(
     "calibration_after",
-    later["CE"] < later["AMOL"] < before["AMOL"] and over[:5].mean() > 0 > over[-1],
+    later["CE"] < later["AMOL"] < before["AMOL"] and excess[:5].mean() > 0 > excess[-1],
     f"A temperature narrows the gap and doesn't close it ({later['AMOL']:.3f} against "
     f"{later['CE']:.3f}); with it, AMOL's NLL is above cross-entropy's on {nll} sets. A "
     "temperature can't mend what is not one exaggeration: in {numref}`fig-reliability` AMOL is too "
