@@ -1,4 +1,4 @@
-"""Command line of the companion: ``amol build | pdf | run | study | check | bench | fork``."""
+"""Command line of the companion: ``amol build | pdf | run | study | audit | check | …``."""
 
 import logging
 import re
@@ -242,6 +242,43 @@ def _record(name: str, workers: int, address: str | None) -> None:
             return
         rows = recordings.record(name, workers, True, address)
     print(f"{len(rows)} runs written to book/recorded/{name}.csv")
+
+
+@amol.command()
+@click.argument("predictions", type=Path)
+@click.option("--true", default="true", show_default=True, help="Column of the true labels.")
+@click.option(
+    "--predicted", default="predicted", show_default=True, help="Column of the predicted labels."
+)
+@click.option(
+    "--labels", default="", metavar="A,B,C",
+    help="Labels from lowest to highest [default: the file's, where they are whole numbers].",
+)  # fmt: skip
+@click.option(
+    "--prefix", default="p_", show_default=True,
+    help="What a label's column of probabilities begins with.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def audit(predictions: Path, true, predicted, labels: str, prefix: str, as_json: bool) -> None:
+    """Say of any classifier whether it hedges, with metrics and intervals.
+
+    PREDICTIONS is a CSV file with true and predicted labels and, if there are any, a column of
+    probabilities per label.
+    """
+    import json
+
+    from amol.experiments.csv_predictions import read_predictions
+    from amol.publishing.parameters import read_value
+    from amol.report.audit import audit, text
+
+    with _refusing(ValueError):
+        order = read_value(labels, {"type": "list[str]", "default": []})
+        answers = read_predictions(predictions, true, predicted, order, prefix)
+    made = {"file": predictions.name} | audit(answers)
+    if as_json:
+        defined = json.loads(json.dumps(made), parse_constant=lambda _: None)  # no NaN in JSON
+        return print(json.dumps(defined, ensure_ascii=False, indent=1))
+    print(text(made))
 
 
 @amol.command()

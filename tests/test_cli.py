@@ -23,7 +23,7 @@ def test_help_is_quick_and_names_the_commands(capsys):
     assert time.perf_counter() - start < 5
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("build", "run", "study", "check", "fork"))
+    assert all(name in shown for name in ("build", "run", "study", "audit", "check", "fork"))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_ctrl_c_keeps_the_notebook_as_far_as_it_came(book):
 def test_every_command_of_the_how_to_pages_is_one_that_exists():
     text = "".join((ROOT / "book" / name).read_text() for name in ("rerun.md", "fork.md"))
     commands = re.findall(r"^amol (\w+)", text, re.MULTILINE)
-    assert set(commands) == {"run", "study", "check", "fork", "build"}
+    assert set(commands) == {"run", "study", "audit", "check", "fork", "build"}
     for command in set(commands):
         assert main([command, "--help"]) == 0
 

@@ -205,8 +205,8 @@ class _Table:
     def label_ranks(self, order: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
         """Ranks (N,) of the labels and the label of each rank."""
         codes, kinds = self.texts[self.target]
-        labels = [self._label(kind) for kind in kinds]
-        known = [self._label(label) for label in order] or list(dict.fromkeys(labels))
+        labels = [self.written.label(kind) for kind in kinds]
+        known = [self.written.label(label) for label in order] or list(dict.fromkeys(labels))
         if len(set(known)) < len(known):
             raise ValueError(f"order names a label twice: {listing(order)}")
         if len(known) not in CLASSES:
@@ -223,11 +223,6 @@ class _Table:
             raise ValueError(f"label {place} is not in order: {listing(order)}")
         ranks = np.array([known.index(label) for label in labels])
         return ranks[codes], order or tuple(map(str, known))
-
-    def _label(self, text: str) -> int | str:
-        """A whole number, without a detour through float, so that 1.0 is 1; or the text."""
-        whole = re.fullmatch(r"([+-]?\d{1,30})(\.0*)?", self.written.number(text) or "")
-        return int(whole[1]) if whole else text
 
     def _refuse_no_scale(self, labels: list[int | str]) -> None:
         """Refuse labels that are no whole numbers without a gap, and ask for their order."""

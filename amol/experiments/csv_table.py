@@ -76,6 +76,11 @@ class Format:
         """A cell as Python writes numbers, or None."""
         return plain_number(text, self.decimal, self.thousands)
 
+    def label(self, text: str) -> int | str:
+        """A whole number, without a detour through float, so that 1.0 is 1; or the text."""
+        whole = re.fullmatch(r"([+-]?\d{1,30})(\.0*)?", self.number(text) or "")
+        return int(whole[1]) if whole else text
+
 
 def plain_number(text: str, decimal: str = ".", thousands: str = "") -> str | None:
     """A number as `float` reads it, or None for a word; parameters as in `Format`.
