@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from amol.experiments import StudySettings, run_studies
+from amol.paper import ledger_document
 from amol.paper.ledger import ledger
 from amol.paper.recording_checks import compare_runs, write_notes
 from amol.paper.recordings import TRAINED_BY_BUILD, grid_of
@@ -49,6 +50,7 @@ def build_book(workers: int = 2) -> Path:
     print(*(f"study: {comparison}" for comparison in compared), sep="\n", flush=True)
     entries = ledger(with_tails(runs, StudySettings()))
     entries.to_csv(results / "ledger.csv", index=False)
+    ledger_document.write(results, entries, runs)
     execute_book(workers, runs.attrs["seconds"])
     said = sentences(build_dir() / "executed" / "notebooks")
     said.to_csv(results / "sentences.csv", index=False, lineterminator="\n")

@@ -25,7 +25,8 @@ def book_notebooks() -> list[Path]:
     return [path for path in paths if path.exists()]
 
 
-def _executed_copy(source: Path) -> Path:
+def executed_copy(source: Path) -> Path:
+    """Where the executed copy of a notebook of the book is kept."""
     return build_dir() / "executed" / source.relative_to(ROOT)
 
 
@@ -33,8 +34,8 @@ def stale_notebooks() -> dict[Path, str]:
     """Notebooks whose executed copy is missing or rests on something else, with their keys."""
     stale = {}
     for source in book_notebooks():
-        mark, key = _executed_copy(source).with_suffix(".key"), page_key(source)
-        fresh = _executed_copy(source).exists() and mark.exists() and mark.read_text() == key
+        mark, key = executed_copy(source).with_suffix(".key"), page_key(source)
+        fresh = executed_copy(source).exists() and mark.exists() and mark.read_text() == key
         if not (fresh and (build_dir() / "results").exists()):
             stale[source] = key
     return stale
@@ -98,7 +99,7 @@ def _execute_page(source: Path, key: str) -> tuple[str, float, str]:
     Returns its name, the seconds it took, and what went wrong.
     """
     start = time.perf_counter()
-    copy, partial = _executed_copy(source), build_dir() / "failed" / source.name
+    copy, partial = executed_copy(source), build_dir() / "failed" / source.name
     copy.parent.mkdir(parents=True, exist_ok=True)
     try:
         run_notebook(source, partial, results=build_dir() / "results", cwd=copy.parent)
@@ -125,7 +126,7 @@ def list_executions(training_seconds: float) -> None:
     """
     rows = ["| page | seconds | hardware | commit |", "|:--|--:|:--|:--|"]
     for source in book_notebooks():
-        facts = json.loads(_executed_copy(source).with_suffix(".json").read_text())
+        facts = json.loads(executed_copy(source).with_suffix(".json").read_text())
         page = f"{{doc}}`../{source.relative_to(ROOT).with_suffix('')}`"
         rows.append(
             f"| {page} | {facts['seconds']:.1f} | {facts['hardware']} | {facts['commit']} |"

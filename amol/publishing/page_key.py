@@ -49,8 +49,25 @@ def digest(*parts: str | Path) -> str:
     return total.hexdigest()
 
 
+@dataclass(frozen=True)
+class Ground:
+    """What the executed copy of a notebook rests on."""
+
+    code: list[str]  # of its cells
+    modules: dict[str, str]  # of this package: their digests by name
+    libraries: list[str]  # name and version
+    files: list[Path]  # and folders
+
+
 def page_key(source: Path) -> str:
     """Digest of what the executed copy of a notebook rests on."""
+    on = ground(source)
+    text = json.dumps([on.code, on.modules, on.libraries, platform.python_version()])
+    return digest(text, *on.files)
+
+
+def ground(source: Path) -> Ground:
+    """What the executed copy of a notebook rests on."""
     cells = json.loads(source.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     page = _read_cells(code)
@@ -66,7 +83,7 @@ def page_key(source: Path) -> str:
     named = (ROOT / text for text in page.texts if text.isprintable() and len(text) < LONGEST_PATH)
     data = {_modules()[name].parent / "data" for name in reached}
     files = sorted(recordings | set(filter(Path.is_file, named)) | set(filter(Path.is_dir, data)))
-    return digest(json.dumps([code, digests, libraries, platform.python_version()]), *files)
+    return Ground(code, digests, libraries, files)
 
 
 def module_digests(imports: Iterable[str], docstrings: bool = False) -> dict[str, str]:

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from amol.paths import ROOT, build_dir
+from amol.publishing.crate import write_crate
 from amol.publishing.execute import book_notebooks
 from amol.publishing.page_key import digest, module_digests, read_code
 from amol.repository import repository
@@ -63,6 +64,7 @@ def render_book() -> Path:
             faults = "\n".join(faults or lines[-20:])
             raise RuntimeError(f"the book has faults; the last good one is kept\n{faults}")
 
+        write_crate(Path(folder, "_build", "html"))
         # Swap; without its mark a half-moved site is rendered again.
         mark.unlink(missing_ok=True)
         site.parent.mkdir(exist_ok=True)

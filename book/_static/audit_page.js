@@ -14,7 +14,6 @@
 
   function table(parent, caption, heads, rows) {
     const made = add(add(parent, "div", "", { className: "audit-table", tabIndex: 0 }), "table", "", { className: "table" });
-    made.tabIndex = -1;
     add(made, "caption", caption);
     const head = add(add(made, "thead"), "tr");
     for (const name of heads) add(head, "th", name, { scope: "col" });
@@ -22,7 +21,7 @@
     for (const [name, ...cells] of rows) {
       const row = add(body, "tr");
       add(row, "th", name, { scope: "row" });
-      for (const cell of cells) add(row, "td", cell, { className: "text-right" });
+      for (const cell of cells) add(row, "td", cell, { className: cell.tagName ? "" : "text-right" });
     }
   }
 
