@@ -83,7 +83,9 @@ def test_saved_figure_is_the_same_each_time(tmp_path, monkeypatch, weights):
         files = sorted((tmp_path / name / "figures").iterdir())
         kept.append({file.name: file.read_bytes() for file in files})
     assert kept[0] == kept[1]
-    assert set(kept[0]) == {"fig-x.csv", "fig-x.pdf", "fig-x.svg", "fig-x.vl.json"}
+    assert set(kept[0]) == {
+        "fig-x.csv", "fig-x.csv-metadata.json", "fig-x.pdf", "fig-x.svg", "fig-x.vl.json"
+    }  # fmt: skip
     data = pd.read_csv(tmp_path / "one" / "figures" / "fig-x.csv")
     assert told(weights)[3] == f"class 3: weight {data['weight'][3]:.3f}"
     assert live_charts.VERSION in vl_convert.get_vegalite_versions()

@@ -215,7 +215,8 @@ def test_a_registered_loss_stands_in_table_and_figure(forked):
 def test_results_know_nothing_of_the_place_they_are_made_in(forked):
     book, _, elsewhere = forked
     results = book.root / "build" / "results"
-    ends = {"fig-own": ["csv", "narrow.svg", "pdf", "svg"], "tab-own": ["csv", "tex"]}
+    both = ["csv", "csv-metadata.json"]
+    ends = {"fig-own": [*both, "narrow.svg", "pdf", "svg"], "tab-own": [*both, "tex"]}
     assert set(elsewhere) == {f"{name}.{end}" for name in ends for end in ends[name]}
     for name, content in elsewhere.items():
         (here,) = results.rglob(name)

@@ -1,6 +1,8 @@
 """Results of a page: what `show` keeps and writes, and where the page puts it."""
 
 import importlib.util
+import json
+from xml.etree import ElementTree
 
 import altair as alt
 import pandas as pd
@@ -9,8 +11,11 @@ from conftest import ROOT
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from matplotlib.figure import Figure
+from pypdf import PdfReader
 
 from amol.report import show, show_numbers, tables
+
+DC = "{http://purl.org/dc/elements/1.1/}"
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +53,9 @@ CELLS = pd.DataFrame({"N": ["1", "2"]}, index=pd.Index(["x", "y"], name="K"))
 def test_a_table_is_kept_and_written(results):
     found = kept(lambda: show("tab-a", CELLS))
     assert {"text/html", "text/markdown"} <= found["tab-a"]
-    assert {path.name for path in results.rglob("tab-*")} == {"tab-a.csv", "tab-a.tex"}
+    assert {path.name for path in results.rglob("tab-*")} == {
+        "tab-a.csv", "tab-a.csv-metadata.json", "tab-a.tex"
+    }  # fmt: skip
     data = pd.DataFrame({"n": [1 / 3]})
     kept(lambda: show("tab-a", CELLS, data))
     assert pd.read_csv(results / "tables" / "tab-a.csv").equals(data)
@@ -63,7 +70,15 @@ def test_figures_and_live_charts_are_kept_and_written(results):
     chart = alt.Chart(frame).mark_point().encode(x="x:Q")
     assert "image/svg+xml" in kept(lambda: show("fig-b", chart, frame))["fig-b"]
     endings = {path.name.removeprefix("fig-b") for path in results.rglob("fig-b.*")}
-    assert endings == {".svg", ".pdf", ".csv", ".vl.json"}
+    assert endings == {".svg", ".pdf", ".csv", ".csv-metadata.json", ".vl.json"}
+    for name in ("fig-a", "fig-b"):
+        drawing = (results / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        about = ElementTree.fromstring(drawing).find(f".//{DC}source")
+        assert about.text.endswith(f"arxiv.org/abs/2609.10752; data: {name}.csv")
+    about = json.loads((results / "figures" / "fig-a.csv-metadata.json").read_text())
+    assert about["url"] == "fig-a.csv" and "2609.10752" in about["dc:source"]
+    assert about["tableSchema"]["columns"] == [{"titles": "x", "datatype": "integer"}]
+    assert "2609.10752" in PdfReader(results / "figures" / "fig-a.pdf").metadata.subject
 
 
 def test_numbers_are_kept_by_name():

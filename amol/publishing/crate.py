@@ -25,8 +25,14 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": ("Workflow RO-Crate", "1.0"),
 }
-FORMATS = {".ipynb": "application/x-ipynb+json", ".tex": "application/x-tex", ".csv": "text/csv",
-           ".data": "text/csv", ".toml": "application/toml", ".json": "application/json"}  # fmt: skip
+FORMATS = {
+    ".ipynb": "application/x-ipynb+json",
+    ".tex": "application/x-tex",
+    ".csv": "text/csv",
+    ".data": "text/csv",
+    ".toml": "application/toml",
+    ".json": "application/json",
+}
 OF_THE_STUDY = ("runs.csv", "ledger.csv", "ledger.json")
 LICENSES = {"inputs/amol/experiments/data/": "https://creativecommons.org/licenses/by/4.0/"}
 MIT = "https://spdx.org/licenses/MIT"
@@ -39,7 +45,7 @@ class _Graph:
     def __init__(self, site: Path):
         self.site, self.entities = site, {}
 
-    def add(self, name: str, kind: str | list[str], **facts) -> dict:
+    def add(self, name: str, kind: str | list[str], /, **facts) -> dict:
         self.entities.setdefault(name, {"@id": name, "@type": kind} | facts)
         return {"@id": name}
 
@@ -125,6 +131,7 @@ def write_crate(site: Path) -> None:
     graph.entities[code["@id"]] |= {
         "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
         "name": "amol build: trains the study, executes the pages, renders the book",
+        "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
         "programmingLanguage": {"@id": "#python"},
         "hasPart": notebooks,
     }

@@ -23,7 +23,8 @@ RENDER = "from jupyter_book.cli.main import main; main()"
 def _rendering_key() -> str:
     """Digest of all that the site is made of."""
     extensions = [read_code(file) for file in (ROOT / "book" / "_ext").glob("*.py")]
-    code = module_digests(name for extension in extensions for name in extension.imports)
+    parts = [name for extension in extensions for name in extension.imports]
+    code = module_digests([*parts, "amol.publishing.crate"])
     versions = [version(name) for name in RENDERERS]
     folders = [ROOT / "book", build_dir() / "executed", build_dir() / "results"]
     files = [ROOT / "_config.yml", ROOT / "_toc.yml", *book_notebooks(), *folders]

@@ -19,6 +19,7 @@ from matplotlib.transforms import Bbox
 
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paths import results_dir
+from amol.report.source import SOURCE, write_csv
 from amol.report.style import (
     BAND,
     FAINT,
@@ -45,14 +46,16 @@ def save(label: str, figure: Figure, data: pd.DataFrame) -> Drawing:
     """
     folder = results_dir() / "figures"
     folder.mkdir(parents=True, exist_ok=True)
+    from_here = {"Title": label, "Source": f"{SOURCE}; data: {label}.csv", "Date": None}
     with mpl.rc_context(STYLE):
-        figure.savefig(folder / f"{label}.svg", metadata={"Date": None})
+        figure.savefig(folder / f"{label}.svg", metadata=from_here)
         if narrow := getattr(figure, "narrow", None):
-            narrow.savefig(folder / f"{label}.narrow.svg", metadata={"Date": None})
+            narrow.savefig(folder / f"{label}.narrow.svg", metadata=from_here)
         with mpl.rc_context({"figure.constrained_layout.use": False}):
             figure.set_layout_engine(None)  # it is laid out now, and so drawn once and not twice
-        figure.savefig(folder / f"{label}.pdf", metadata={"CreationDate": None})
-    data.to_csv(folder / f"{label}.csv", index=False)
+        about = {"Title": label, "Subject": from_here["Source"], "CreationDate": None}
+        figure.savefig(folder / f"{label}.pdf", metadata=about)
+    write_csv(folder, label, data)
     return Drawing(filename=str(folder / f"{label}.svg"))
 
 

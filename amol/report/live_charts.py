@@ -17,6 +17,7 @@ from amol.losses import LOSSES, center_weight
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paper.published import published
 from amol.paths import results_dir
+from amol.report.source import svg_with_source, write_csv
 from amol.report.style import BAND, FAINT, INK, Drawing, method_style
 from amol.report.tables import HEADINGS
 
@@ -251,8 +252,8 @@ def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> Drawing:
     folder.mkdir(parents=True, exist_ok=True)
     spec = chart.to_dict()
     (folder / f"{label}.vl.json").write_text(json.dumps(spec), encoding="utf-8")
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
+    svg = svg_with_source(vl_convert.vegalite_to_svg(spec, vl_version=VERSION), label)
     (folder / f"{label}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{label}.pdf").write_bytes(_ordered(vl_convert.svg_to_pdf(svg)))
-    data.to_csv(folder / f"{label}.csv", index=False)
+    write_csv(folder, label, data)
     return Drawing(svg)

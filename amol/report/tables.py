@@ -15,6 +15,7 @@ import pandas as pd
 from amol.metrics import HIGHER_IS_BETTER
 from amol.paper.published import published
 from amol.paths import results_dir
+from amol.report.source import write_csv
 
 DASH = "–"
 DIGITS = 3
@@ -187,7 +188,7 @@ def save(label: str, table: Table) -> None:
     if data is None:
         data = plain.map(lambda cell: _unescaped(cell.replace("**", "")))
         data = data.rename(columns=lambda name: _unescaped(str(name)))
-    data.to_csv(folder / f"{label}.csv", index=False)
+    write_csv(folder, label, data)
     (folder / f"{label}.tex").write_text(_latex(plain), encoding="utf-8")
 
 
