@@ -103,7 +103,7 @@ class Book:
         for name in ("notebooks", "book/_static"):
             (root / name).mkdir(parents=True)
         (root / "book" / "_ext").symlink_to(ROOT / "book" / "_ext")
-        for name in ("custom.css", "favicon.svg", "tables.js"):
+        for name in ("custom.css", "favicon.svg", "previews.js", "tables.js"):
             (root / "book" / "_static" / name).write_bytes(
                 (ROOT / "book" / "_static" / name).read_bytes()
             )

@@ -1,0 +1,69 @@
+// Shows beside a link what it leads to, from PREVIEWS, which the extension `previews` writes above
+// this line: on a mouse's rest or the keyboard's focus, never on touch. Escape closes it.
+(() => {
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href).href;
+  const article = document.querySelector(".bd-article");
+  const tip = document.createElement("div");
+  Object.assign(tip, { id: "preview", role: "tooltip", hidden: true });
+  let shown = null, timer = 0, touched = false;
+
+  function content(link) {
+    const [page, anchor] = link.href.split("#");
+    if (!anchor || !page.startsWith(root)) return "";
+    return PREVIEWS[`${page.slice(root.length).split("?")[0]}#${decodeURIComponent(anchor)}`] ?? "";
+  }
+
+  function place(link) {
+    const lines = link.getClientRects(), line = lines[lines.length - 1], margin = 8;
+    const left = Math.min(line.left, document.documentElement.clientWidth - tip.offsetWidth - margin);
+    const below = line.bottom + tip.offsetHeight + margin < innerHeight;
+    tip.style.left = `${Math.max(margin, left)}px`;
+    tip.style.top = `${below ? line.bottom + 4 : Math.max(margin, line.top - tip.offsetHeight - 4)}px`;
+  }
+
+  function hide() {
+    clearTimeout(timer);
+    if (!shown) return;
+    shown.removeAttribute("aria-describedby");
+    tip.hidden = true;
+    shown = null;
+  }
+
+  async function show(link) {
+    const html = content(link), math = html.includes('class="math');
+    if (!html || link === shown || (math && !window.MathJax?.typesetPromise)) return;
+    hide();
+    shown = link;
+    tip.innerHTML = html;
+    for (const image of tip.querySelectorAll("img")) {
+      image.addEventListener("load", () => shown === link && place(link));
+      image.src = root + image.getAttribute("src");
+    }
+    tip.hidden = false;
+    link.setAttribute("aria-describedby", tip.id);
+    place(link);
+    if (math) await MathJax.typesetPromise([tip]);
+    if (math && shown === link) place(link);
+  }
+
+  const wait = (action, time) => { clearTimeout(timer); timer = setTimeout(action, time); };
+  const linkOf = (event) => event.target.closest("a[href]");
+  if (!article || typeof PREVIEWS === "undefined") return;
+  article.append(tip);
+  article.addEventListener("pointerover", (event) => {
+    touched = event.pointerType === "touch";
+    const link = linkOf(event);
+    if (tip.contains(event.target)) clearTimeout(timer);
+    else if (link && !touched) wait(() => show(link), 250);
+    else if (shown) wait(hide, 250);
+    else clearTimeout(timer);
+  });
+  article.addEventListener("pointerleave", () => wait(hide, 250));
+  article.addEventListener("focusin", (event) => {
+    const link = linkOf(event);
+    if (link?.matches(":focus-visible") && !touched) show(link);
+  });
+  article.addEventListener("focusout", hide);
+  addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  addEventListener("scroll", () => shown && place(shown), { passive: true });
+})();
