@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup, SoupStrainer, Tag
 LINK = re.compile(r'<a class="reference internal" href="([^"#:]*)#([^"]+)"')
 KEPT = ["alt", "class", "src"]
 HOLDERS = SoupStrainer(["dt", "dd", "figure", "table", "div"])
+NO_DOWNLOADS = re.compile(r" ?Download:[ ,]*")
 LEFT_OUT = "a.headerlink, a[download], .label, .legend, .eqno, picture source, table, script"
 
 
@@ -53,7 +54,7 @@ def preview(target: Tag, folder: str) -> str:
         part.attrs = {name: part[name] for name in KEPT if part.get(name)}
         if "src" in part.attrs:
             part["src"] = posixpath.normpath(posixpath.join(folder, part["src"]))
-    return " ".join(str(shown).split())
+    return NO_DOWNLOADS.sub("", " ".join(str(shown).split()))
 
 
 def finish(app, exception) -> None:
