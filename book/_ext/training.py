@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 WORKER = ("arithmetic", "product", "random", "losses", "network", "worker")
-PAGE = ("random", "data", "page")
+PAGE = ("random", "data", "view", "page")
 
 
 def worker_source(scripts: Path) -> str:
