@@ -89,10 +89,10 @@ show_numbers(
 #
 # The protocol is that of the paper's runs: two layers of {glue:text}`browser_hidden:d` units, Adam,
 # at most {glue:text}`browser_epochs:d` epochs, a stop after {glue:text}`browser_patience:d`
-# without a lower loss. The order of every sum is written down in {ref}`sec-bits`. The scripts of this page follow it in JavaScript,
-# which has no float32 arithmetic: each operation is done in float64 and rounded, and a fused
-# multiply-add takes care of the sums that lie half-way between two float32 numbers. First weights
-# and orders come from NumPy's generator, written out.
+# without a lower loss. The order of every sum is written down in {ref}`sec-bits`. The scripts of
+# this page follow it in JavaScript, which has no float32 arithmetic: each operation is done in
+# float64 and rounded, and a fused multiply-add takes care of the sums that lie half-way between two
+# float32 numbers. First weights and orders come from NumPy's generator, written out.
 #
 # {numref}`tab-browser` has the recorded runs that the page compares with, of seed
 # {glue:text}`browser_seed:d`; it holds {glue:text}`browser_runs:d` in all. The digest there is the
