@@ -81,9 +81,9 @@ say(
 # ```
 #
 # The numbers rest on {glue:text}`ledger_runs:d` runs. {glue:md}`ledger_gaps` Two things make this
-# balance look better than it is: some settings that the paper leaves open were chosen because they come near its tables
-# ({ref}`sec-choices`), and the claims make {glue:text}`ledger_comparisons:d` comparisons. With five
-# seeds about one in twelve is clear by chance where nothing differs, so some
+# balance look better than it is: some settings that the paper leaves open were chosen because they
+# come near its tables ({ref}`sec-choices`), and the claims make {glue:text}`ledger_comparisons:d`
+# comparisons. With five seeds about one in twelve is clear by chance where nothing differs, so some
 # {glue:text}`ledger_by_chance:.0f` of them would be.
 #
 # ## The paper's numbers and ours
