@@ -233,15 +233,19 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
 
 
 def _record(name: str, workers: int, address: str | None) -> None:
-    from amol.paper import protocol_search, recordings
+    from amol.paper import fair_fight, protocol_search, recordings, twins
 
     with _refusing(ValueError):
         if name == "protocols":
             cells = protocol_search.record(workers=workers, progress=True, address=address)
             print(f"{len(cells)} cells written to book/recorded/protocol_cells.csv")
             return
-        rows = recordings.record(name, workers, True, address)
-    print(f"{len(rows)} runs written to book/recorded/{name}.csv")
+        own = {module.NAME: module for module in (fair_fight, twins)}
+        if name in own:
+            rows = own[name].record(workers, address)
+        else:
+            rows = recordings.record(name, workers, True, address)
+    print(f"{len(rows)} rows written to book/recorded/{name}.csv")
 
 
 @amol.command()

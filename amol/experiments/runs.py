@@ -31,7 +31,12 @@ class Prepared:
 
 @cache
 def _prepare(data: Dataset, standardize_on: str, *how) -> Prepared:
-    train, validation, test = split(data.y, *how)
+    return arrange(data, split(data.y, *how), standardize_on)
+
+
+def arrange(data: Dataset, parts: tuple[np.ndarray, ...], standardize_on: str) -> Prepared:
+    """A data set, its rows given as training, validation and test part, standardized."""
+    train, validation, test = parts
     X = network_features(data, train if standardize_on == "training" else np.arange(len(data.y)))
     arrays = engine.Arrays(
         X[train], data.y[train], X[validation], data.y[validation], X[test], data.num_classes

@@ -97,6 +97,14 @@ def _alpha() -> Grid:
     return [({"strength": a}, StudySettings(REAL, ("AMOL",), alpha=a)) for a in ALPHAS]
 
 
+SIGMAS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+
+
+def _sigma() -> Grid:
+    """AMOL, and its base without the weight, with targets from narrow to wide."""
+    return [({"width": s}, StudySettings(REAL, ("AMOL", "KL"), sigma=s)) for s in SIGMAS]
+
+
 RECORDINGS: dict[str, Callable[[], Grid]] = {
     "grid": _default,
     "controls": _controls,
@@ -106,6 +114,7 @@ RECORDINGS: dict[str, Callable[[], Grid]] = {
     "losses": _losses,
     "seeds": _seeds,
     "alpha": _alpha,
+    "sigma": _sigma,
 }
 
 

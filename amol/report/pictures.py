@@ -85,27 +85,29 @@ def _key(figure: Figure, ax) -> None:
 
 
 @two_widths
-def strengths(frame: pd.DataFrame) -> Figure:
-    """Metrics against the weight's strength, evenly spaced; one panel per metric.
+def strengths(
+    frame: pd.DataFrame, moved: str = "strength", label: str = "strength $\\alpha$"
+) -> Figure:
+    """Metrics against the weight's strength or what else is moved, evenly spaced.
 
-    Columns: metric, dataset, strength, mean, std. One line per data set; the paper's strength, 1,
-    is shaded.
+    Columns: metric (a panel), dataset (a line), ``moved``, mean, std. The paper's value, 1, is
+    shaded; ``label`` names the axis.
     """
     groups = list(frame.groupby("metric", sort=False))
-    values = sorted(frame["strength"].unique())
+    values = sorted(frame[moved].unique())
     figure, axes = panels(len(groups), 2.6, 0.7, wide=2, narrow=1)
     for ax, (metric, part) in zip(axes, groups, strict=True):
         if 1 in values:
             ax.axvspan(values.index(1) - 0.3, values.index(1) + 0.3, color=BAND, zorder=0)
         lines = part.groupby("dataset", sort=False)
         for (dataset, line), (color, marker) in zip(lines, LOOKS, strict=False):
-            at = [values.index(value) for value in line["strength"]]
+            at = [values.index(value) for value in line[moved]]
             style = {"color": color, "marker": marker, "capsize": 3, "label": literal(dataset)}
             ax.errorbar(at, line["mean"], line["std"], **style)
         ax.set_title(HEADINGS.get(metric, metric))
         ax.set_xticks(range(len(values)), [f"{v:g}".lstrip("0") or "0" for v in values])
     _key(figure, axes[0])
-    figure.supxlabel("strength $\\alpha$ (the paper's shaded)")
+    figure.supxlabel(f"{label} (the paper's shaded)")
     return figure
 
 
