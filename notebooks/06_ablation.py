@@ -94,10 +94,12 @@ show_numbers(with_controls=f" and as controls {' and '.join(named)}" if named el
 
 # %% [markdown]
 # ```{result} tab-ablation
-# The ablation, with accuracy{glue:text}`with_controls`. The paper's last column names the role of
-# each row: AMOL is its primary method, AMOL-asym wins in CHR, AMOL-exp tests the functional form,
-# AMOL-OLL is a negative result, AMOL-CE stays near the baseline, and CE is the reference.
+# The ablation, with accuracy{glue:text}`with_controls`.
 # ```
+#
+# The paper's last column names the role of each row: AMOL is its primary method, AMOL-asym wins in
+# CHR, AMOL-exp tests the functional form, AMOL-OLL is a negative result, AMOL-CE stays near the
+# baseline, and CE is the reference.
 
 # %% tags=["remove-output"]
 drawn = printed[printed["dataset"] == dataset]

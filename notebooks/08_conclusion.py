@@ -164,13 +164,14 @@ show_numbers(end_splits=splits)
 #   distance from the label is open.
 # - **Medical grading**, where calling a severe case moderate does harm. No such data set is here;
 #   {doc}`/book/fork` trains all losses on one.
-# - **More classes.** The losses take any number; the effect has been measured for up to
-#   seven only.
+# - **More classes.** The losses take any number; the effect has been measured for up to nine only,
+#   on ERA of {ref}`sec-fair-fight`.
 # - **Scales that are not symmetric.** The weight treats both ends alike and needs one center; with
 #   an even number of classes even that is a choice ({numref}`fig-middle`).
 #
 # Beyond that, {glue:text}`end_splits:d` splits of the same few data sets say how stable a
-# difference is on these data, and nothing about others.
+# difference is on these data, and nothing about others. {ref}`sec-fair-fight` adds six data sets
+# and tunes every loss. {glue:text}`00_first_page.ipynb::answer_fair:s`
 
 # %% tags=["remove-input"]
 footer()

@@ -81,18 +81,18 @@ show_numbers(
 #   are left out. It is split 60/20/20 within each class by the page itself, so `amol run` draws
 #   another split of the same file.
 #
-# Things to try: `KL` against `AMOL`, which differ by the weight alone; `AMOL` with *α* = 0, which is
-# `KL` and ends with its weights; a large *α*; other seeds of the same loss, before you believe in a
-# difference.
+# Things to try: `KL` against `AMOL`, which differ by the weight alone; `AMOL` with *α* = 0, which
+# is `KL` and ends with its weights; a large *α*; other seeds of the same loss, before you believe
+# in a difference.
 #
 # ## The same bits
 #
 # The protocol is that of the paper's runs: two layers of {glue:text}`browser_hidden:d` units, Adam,
-# at most {glue:text}`browser_epochs:d` epochs, a stop after {glue:text}`browser_patience:d` without a lower loss. The order of
-# every sum is written down in {ref}`sec-bits`. The scripts of this page follow it in JavaScript,
-# which has no float32 arithmetic: each operation is done in float64 and rounded, and a fused
-# multiply-add takes care of the sums that lie half-way between two float32 numbers. First weights
-# and orders come from NumPy's generator, written out.
+# at most {glue:text}`browser_epochs:d` epochs, a stop after {glue:text}`browser_patience:d`
+# without a lower loss. The order of every sum is written down in {ref}`sec-bits`. The scripts of
+# this page follow it in JavaScript, which has no float32 arithmetic: each operation is done in
+# float64 and rounded, and a fused multiply-add takes care of the sums that lie half-way between two
+# float32 numbers. First weights and orders come from NumPy's generator, written out.
 #
 # {numref}`tab-browser` has the recorded runs that the page compares with, of seed
 # {glue:text}`browser_seed:d`; it holds {glue:text}`browser_runs:d` in all. The digest there is the
@@ -101,11 +101,8 @@ show_numbers(
 # %% tags=["remove-output"]
 first = runs[runs["seed"] == seed]
 metrics = ["QWK", "CHR_ext", "center_recall", "extreme_recall"]
-cells = (
-    first[metrics]
-    .map("{:.3f}".format)
-    .set_axis(["QWK", "CHR_ext", "Center recall", "Extreme recall"], axis=1)
-)
+cells = first[metrics].map("{:.3f}".format)
+cells.columns = ["QWK", "CHR_ext", "Center recall", "Extreme recall"]
 cells.insert(0, "Loss", first["method"])
 cells.insert(1, "Best epoch", first["best_epoch"].astype(str))
 cells["Weights"] = "`" + first["weights"] + "`"

@@ -15,6 +15,7 @@ TWIN = "text => { const made = Audit.audit(Audit.read(text)); return made; }"
 @pytest.fixture
 def page(browser):  # noqa: F811
     page = browser.new_context(viewport={"width": 400, "height": 800}).new_page()
+    page.set_default_timeout(120_000)
     page.faults = []
     page.on("pageerror", lambda error: page.faults.append(str(error)))
     page.goto(PAGE.as_uri())

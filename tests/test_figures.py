@@ -99,6 +99,16 @@ def test_many_classes_have_a_label_where_there_is_room():
         assert len(figure.axes[0].get_xticks()) == shown
 
 
+def test_a_long_name_leaves_room_for_one_loss(summary, recwarn):
+    part = summary[(summary["dataset"] == "Abalone") & (summary["method"] == "CE")]
+    part = part.assign(dataset=" ".join(["a" * 65, "b" * 66]))
+    pairs = pd.DataFrame({"panel": part["dataset"], "name": "CE", "low": 0.1, "high": 0.2})
+    for figure in (figures.dots(part), figures.dumbbells(pairs, {"low": "a", "high": "b"}, "x")):
+        for one in (figure, figure.narrow):
+            FigureCanvasAgg(one).draw()
+    assert not recwarn.list
+
+
 @pytest.fixture
 def widths(drawn):
     """The same by name and CSS pixels: for the page's column, and for a phone."""

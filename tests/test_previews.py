@@ -14,6 +14,7 @@ def open_page(browser):  # noqa: F811
 
     def open_page(name, **view):
         page = browser.new_context(viewport={"width": 1200, "height": 800}, **view).new_page()
+        page.set_default_timeout(120_000)
         page.faults = []
         page.on("pageerror", lambda error: page.faults.append(str(error)))
         page.on("requestfailed", lambda request: page.faults.append(request.url))

@@ -100,7 +100,8 @@ def test_fused_multiply_add_is_exact(page):
 def test_random_numbers_are_numpys(page):
     for seed in (0, 7, 2**32 - 1):
         drawn = evaluate(page, """(seed) => {
-          const random = new RandomState(seed), samples = Array.from({ length: 700 }, () => random.sample());
+          const random = new RandomState(seed);
+          const samples = Array.from({ length: 700 }, () => random.sample());
           return [samples, [1, 2, 959, 2506].map((n) => [...random.permutation(n)])];
         }""", seed)  # fmt: skip
         random = np.random.RandomState(seed)
@@ -115,14 +116,15 @@ def test_tables_are_those_of_the_losses(page, K):
             settings = StudySettings(alpha=alpha, sigma=sigma)
             loss = LOSSES[name](num_classes=K, **settings.parameters(name))
             tables = engine.registry.formula(loss).tables[..., :K]
-            found = evaluate(page, "([name, K, alpha, sigma]) => Object.values(lossTables(name, K, "
-                             "alpha, sigma)).map((table) => [...table])", [name, K, alpha, sigma])  # fmt: skip
+            read = "(of) => Object.values(lossTables(...of)).map((table) => [...table])"
+            found = evaluate(page, read, [name, K, alpha, sigma])
             assert np.array_equal(np.array(found), tables.reshape(len(tables), -1)), name
 
 
 @pytest.mark.parametrize("dataset, method, alpha, sigma, seed", [
-    ("Wine Red", "CE", 1.0, 1.0, 0), ("Wine Red", "AMOL", 1.0, 1.0, 1), ("Wine Red", "OLL", 1.0, 1.0, 2),
-    ("Abalone", "CE", 1.0, 1.0, 0), ("Abalone", "AMOL-asym", 2.0, 0.8, 3), ("Abalone", "SORD", 1.0, 1.0, 4),
+    ("Wine Red", "CE", 1.0, 1.0, 0), ("Wine Red", "AMOL", 1.0, 1.0, 1),
+    ("Wine Red", "OLL", 1.0, 1.0, 2), ("Abalone", "CE", 1.0, 1.0, 0),
+    ("Abalone", "AMOL-asym", 2.0, 0.8, 3), ("Abalone", "SORD", 1.0, 1.0, 4),
     ("Abalone", "KL", 1.0, 1.0, 2**32 - 1),
 ])  # fmt: skip
 def test_browser_ends_with_the_same_bits(page, dataset, method, alpha, sigma, seed):
@@ -184,16 +186,12 @@ def test_own_file_trains_and_a_bad_one_is_refused(browser, tmp_path):  # noqa: F
     page.goto(PAGE.as_uri())
     page.get_by_label("data set").select_option("your own CSV file")
     status = page.locator(".train [role=status]")
+    said_now = "said => document.querySelector('.train [role=status]').innerText.includes(said)"
     for name, said in (("bad.csv", "labels have to be numbers"), ("good.csv", "Done.")):
         page.locator("input[type=file]").set_input_files(tmp_path / name)
-        page.wait_for_function(
-            "document.querySelector('.train [role=status]').innerText.includes('rows')"
-        )
+        page.wait_for_function(said_now, arg="rows")
         page.get_by_role("button", name="Train").click()
-        page.wait_for_function(
-            "said => document.querySelector('.train [role=status]').innerText.includes(said)",
-            arg=said,
-        )
+        page.wait_for_function(said_now, arg=said)
     assert "The book has no run" in page.locator(".train-verdict").first.inner_text()
     assert status.inner_text() == "Done."
     page.context.close()

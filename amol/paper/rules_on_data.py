@@ -1,11 +1,12 @@
-"""Rules for claims about the data files, the formulas themselves and a recorded sweep."""
+"""Rules for claims about the data files, the formulas themselves and two recorded studies."""
 
 import numpy as np
 import torch
 
 from amol.experiments.datasets import load_dataset
 from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
-from amol.paper.evidence import CannotTest, evidence_of_runs, level
+from amol.paper import fair_fight
+from amol.paper.evidence import CannotTest, Cell, evidence_of_runs, level
 from amol.paper.recordings import folder, load
 from amol.paper.rules_on_runs import RULES, listed, rule
 from amol.paper.verdicts import verdict, weigh
@@ -167,4 +168,19 @@ def alpha_needs_tuning(evidence, claim):
         tuned, plain = (swept[a].cell(name, "AMOL", "QWK") for a in (best, 1.0))
         levels.append(level(tuned, plain))
         texts.append(f"{name}: alpha {best:g} {tuned.mean:.3f}, alpha 1 {plain.mean:.3f}")
+    return weigh(levels), "; ".join(texts)
+
+
+@rule
+def calibration(evidence, claim):
+    if not (folder() / f"{fair_fight.NAME}.csv").exists():
+        raise CannotTest("calibration isn't recorded")
+    rows = fair_fight.load()
+    rows = rows[rows["rule"] == "default"].groupby(["dataset", "method"])["ECE"]
+    found = rows.agg(["mean", "std", "count"])
+    levels, texts = [], []
+    for name in claim.datasets:
+        ours, plain = (Cell(*found.loc[name, method]) for method in ("AMOL", "CE"))
+        levels.append(level(ours, plain))
+        texts.append(f"{name}: {ours.mean:.3f} against {plain.mean:.3f}")
     return weigh(levels), "; ".join(texts)

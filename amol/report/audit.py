@@ -37,8 +37,8 @@ def draws(count: int, resamples: int = RESAMPLES, seed: int = SEED) -> Iterator[
 def interval(values: np.ndarray) -> tuple[float, float]:
     """Percentile interval of 95 %: the values without the lowest and the highest 2.5 %.
 
-    ``values`` has shape (resamples,). A resample in which the metric isn't defined counts not; the
-    interval is nan where there is no other.
+    ``values`` has shape (resamples,). A resample in which the metric isn't defined doesn't count;
+    the interval is nan where there is no other.
     """
     values = np.sort(values[~np.isnan(values)])
     if not len(values):

@@ -129,11 +129,12 @@ def panels(
 ) -> tuple[BookFigure, np.ndarray]:
     """Figure of ``count`` panels, at most ``wide`` or ``narrow`` of them in a row.
 
-    A row is ``height`` inches high, what stands beside the rows ``extra``.
+    A row is ``height`` inches high, and high enough for a title of two lines; what stands beside
+    the rows ``extra``.
     """
     across = min(count, wide if is_wide() else narrow)
     rows = -(-count // across)
-    figure, axes = canvas(rows, across, rows * height + extra, **kwargs)
+    figure, axes = canvas(rows, across, rows * max(height, 1.6) + extra, **kwargs)
     for ax in axes[count:]:
         ax.set_visible(False)
     return figure, axes[:count]
@@ -145,10 +146,10 @@ def room(ax: Axes) -> float:
 
 
 def name_panel(ax: Axes, name: str, mark: str = "") -> None:
-    """Title a panel with a name that isn't ours, in at most three lines no wider than the panel."""
+    """Title a panel with a name that isn't ours, in at most two lines no wider than the panel."""
     wide = any(unicodedata.east_asian_width(letter) in "WF" for letter in name)
     letters = int(room(ax) * (5.5 if wide else 11))
-    lines = textwrap.wrap(name + mark, letters, max_lines=3, placeholder=" …")
+    lines = textwrap.wrap(name + mark, letters, max_lines=2, placeholder=" …")
     ax.set_title(literal("\n".join(lines)))
 
 

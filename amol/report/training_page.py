@@ -35,8 +35,10 @@ def data_set(settings: StudySettings, dataset: str) -> dict:
     }
     return {
         "names": settings.load(dataset).class_names,
-        "parts": {name: {"X": _text(X, "<f4"), "y": _text(y, "u1")} for name, (X, y) in parts.items()},
-    }  # fmt: skip
+        "parts": {
+            name: {"X": _text(X, "<f4"), "y": _text(y, "u1")} for name, (X, y) in parts.items()
+        },
+    }
 
 
 def _run(run: Run, outcome) -> dict:

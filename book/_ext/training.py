@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 WORKER = ("arithmetic", "product", "random", "losses", "network", "worker")
-PAGE = ("random", "data", "page")
+PAGE = ("random", "data", "view", "page")
 
 
 def worker_source(scripts: Path) -> str:
@@ -30,9 +30,10 @@ def finish(app, exception) -> None:
             html = page.read_text(encoding="utf-8")
             if f'id="{label}"' not in html:
                 continue
-            static = Path(os.path.relpath(site / "_static" / "train", page.parent)).as_posix()
+            scripts = site / "_static" / "train"
+            static = Path(os.path.relpath(scripts, page.parent)).as_posix()
             added = [
-                f'<script type="text/plain" data-worker>{worker_source(site / "_static" / "train")}</script>',
+                f'<script type="text/plain" data-worker>{worker_source(scripts)}</script>',
                 f'<script type="application/json" data-training="{label}">{data}</script>',
                 *(f'<script defer src="{static}/{name}.js"></script>' for name in PAGE),
             ]  # fmt: skip

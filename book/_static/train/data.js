@@ -6,7 +6,8 @@ function cellsOf(text) {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/).filter((line) => line.trim());
   const mark = [",", ";", "\t"].sort((a, b) => lines[0]?.split(b).length - lines[0]?.split(a).length)[0];
   const cell = new RegExp(`(?:^|${mark})(?:"((?:[^"]|"")*)"|([^${mark}]*))`, "g");
-  return lines.map((line) => Array.from(line.matchAll(cell), ([, quoted, bare]) => (quoted?.replaceAll('""', '"') ?? bare).trim()));
+  const content = ([, quoted, bare]) => (quoted?.replaceAll('""', '"') ?? bare).trim();
+  return lines.map((line) => Array.from(line.matchAll(cell), content));
 }
 
 const isNumber = (cell) => cell !== "" && Number.isFinite(Number(cell));

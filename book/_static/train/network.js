@@ -148,5 +148,6 @@ function train(data, tables, seed, protocol, said) {
     if (epoch - bestEpoch >= patience || epoch === epochs) break;
   }
   network.weights.set(best);
-  return { weights: Float32Array.from(best.subarray(0, network.starts[network.last])), labels: evaluate(network, data.test.X).labels, bestEpoch, epochs: epoch, failed };
+  const weights = Float32Array.from(best.subarray(0, network.starts[network.last]));
+  return { weights, labels: evaluate(network, data.test.X).labels, bestEpoch, epochs: epoch, failed };
 }

@@ -6,83 +6,6 @@ const CODE = URL.createObjectURL(
 );
 const OWN = "your own CSV file", NONE = "none", QUIET = matchMedia("(prefers-reduced-motion: reduce)");
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-// ---- data and metrics
-const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-
-function givenData({ names, parts }) {
-  const made = { classes: names.length, names };
-  for (const [part, { X, y }] of Object.entries(parts)) {
-    made[part] = { X: new Float32Array(bytes(X).buffer), y: bytes(y) };
-  }
-  return made;
-}
-
-// Counts (K · K): true class down, predicted class across.
-function countsOf(y, labels, K) {
-  const counts = Array(K * K).fill(0);
-  labels.forEach((label, i) => counts[y[i] * K + label]++);
-  return counts;
-}
-
-// The metrics of amol/metrics.py from such counts.
-function metricsOf(counts, K) {
-  const center = Math.floor((K - 1) / 2);
-  const sum = (of) => counts.reduce((total, count, i) => total + count * of(Math.floor(i / K), i % K), 0);
-  const share = (hit, among) => sum((t, p) => hit(t, p) && among(t)) / sum((t) => among(t));
-  const apart = sum(() => 1) * sum((t, p) => (t - p) ** 2);
-  const chance = sum(() => 1) * sum((t, p) => t * t + p * p) - 2 * sum((t) => t) * sum((t, p) => p);
-  const hedged = share((t, p) => p === center, (t) => t < 2 || t > K - 3);
-  return {
-    QWK: chance ? (chance - apart) / chance : 0,
-    CHR_ext: center < 2 ? NaN : hedged,
-    "center recall": share((t, p) => p === center, (t) => t === center),
-    "extreme recall": share((t, p) => t === p, (t) => t === 0 || t === K - 1),
-  };
-}
-
-const written = (value) => (Number.isFinite(value) ? value.toFixed(3).replace("-", "−") : "–");
-
-// ---- pictures
-// One curve per run over the epochs, with what they are at last.
-function chart(title, curves) {
-  const values = curves.flatMap(({ points }) => points.filter(Number.isFinite));
-  const rate = !title.startsWith("validation loss"), least = Math.min(...values, ...(rate ? [0] : []));
-  const most = Math.max(...values, rate ? 1 : -Infinity), span = most - least || 1;
-  const length = Math.max(20, ...curves.map(({ points }) => points.length));
-  const paths = curves.map(({ points, side }) => {
-    const at = (value, i) => `${(i / (length - 1)) * 200},${100 - ((value - least) / span) * 100}`;
-    return `<polyline class="side-${side}" points="${points.map(at).filter((p) => !p.includes("NaN")).join(" ")}"/>`;
-  });
-  const said = curves.map(({ name, points }) => `${name} ${written(points.at(-1))}`).join(", ");
-  const box = make("div", { class: "train-chart", role: "img", "aria-label": `${title} by epoch, at last ${said}` });
-  const ends = values.length ? [most, least].map((end) => `<span>${written(end)}</span>`).join("") : "";
-  box.innerHTML =
-    `<b>${title}</b><div class="train-plot"><div class="train-axis">${ends}</div><svg viewBox="0 -3 200 106"` +
-    ` preserveAspectRatio="none">${paths.join("")}</svg></div><div class="train-length">epoch ${length}</div>`;
-  return box;
-}
-
-function confusion(title, counts, names) {
-  const K = names.length, table = make("table", { class: "train-confusion" });
-  table.append(make("caption", {}, title));
-  const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ said →"));
-  head.append(...names.map((name) => make("th", { scope: "col" }, name)));
-  const rows = names.map((name, t) => {
-    const own = counts.slice(t * K, t * K + K), total = own.reduce((a, b) => a + b) || 1;
-    const cells = own.map((count) => make("td", { style: `--share: ${Math.round((45 * count) / total)}%` }, `${count}`));
-    return make("tr", {}, make("th", { scope: "row" }, name), ...cells);
-  });
-  table.append(make("thead", {}, head), make("tbody", {}, ...rows));
-  return make("div", { class: "train-scroll", tabindex: 0, role: "group", "aria-label": title }, table);
-}
-
 // What a run left, beside the recorded run with the same settings, if there is one.
 function verdict({ settings, end, data }) {
   const { loss, alpha, sigma, seed } = settings, used = GIVEN.losses[loss];
@@ -93,7 +16,8 @@ function verdict({ settings, end, data }) {
     Object.entries(metricsOf(countsOf(data.test.y, end.labels, data.classes), data.classes))
       .map(([name, value]) => `${name} ${written(value)}`).join(", ") + "."];
   if (end.failed) lines.push(`In epoch ${end.failed} the loss stopped being a finite number.`);
-  lines.push(make("span", {}, "SHA-256 of the weights here: ", make("code", {}, end.digest || "not available on a page without https")));
+  const digest = make("code", {}, end.digest || "not available on a page without https");
+  lines.push(make("span", {}, "SHA-256 of the weights here: ", digest));
   if (!recorded) lines.push("The book has no run with these settings to compare with.");
   else {
     lines.push(make("span", {}, "In the book: ", make("code", {}, recorded.digest)));
@@ -112,20 +36,28 @@ function verdict({ settings, end, data }) {
 
 // ---- form
 const labeled = (name, input) => make("label", {}, make("span", {}, name), input);
-const choice = (...names) => make("select", {}, ...names.map((name) => make("option", { value: name }, name)));
-const number = (least, most, step) => make("input", { type: "number", min: least, max: most, step, required: "" });
+const choice = (...options) => make("select", {}, ...options.map((text) => make("option", { value: text }, text)));
+const number = (min, max, step) => make("input", { type: "number", min, max, step, required: "" });
 const names = Object.keys(GIVEN.losses), inputs = {
   data: choice(...Object.keys(GIVEN.sets), OWN), a: choice(...names), b: choice(...names, NONE),
   alpha: number(0, 100, "any"), sigma: number(0.1, 100, "any"), seed: number(0, 2 ** 32 - 1, 1),
 };
-const START = { data: Object.keys(GIVEN.sets)[0], a: "CE", b: "AMOL", alpha: GIVEN.alpha, sigma: GIVEN.sigma, seed: GIVEN.runs[0].seed };
+const START = {
+  data: Object.keys(GIVEN.sets)[0], a: names[0], b: names.includes("AMOL") ? "AMOL" : NONE,
+  alpha: GIVEN.alpha, sigma: GIVEN.sigma, seed: GIVEN.runs[0].seed,
+};
 const file = make("input", { type: "file", accept: ".csv,.tsv,.txt" }), target = make("select");
-const ownRow = make("div", { class: "train-own", hidden: "" }, labeled("file", file), labeled("label column", target));
-const start = make("button", { type: "submit" }, "Train"), cancel = make("button", { type: "button", disabled: "" }, "Cancel");
+const ownRow = make("div", { class: "train-own", hidden: "" });
+const start = make("button", { type: "submit" }, "Train");
+const cancel = make("button", { type: "button", disabled: "" }, "Cancel");
 const status = make("p", { role: "status" }), shown = make("div", { class: "train-shown" });
-const form = make("form", { class: "train-form", "aria-label": "Settings of the training" },
-  ...Object.entries({ data: "data set", a: "first loss", b: "second loss", alpha: "strength α", sigma: "width σ", seed: "seed" })
-    .map(([name, text]) => labeled(text, inputs[name])), ownRow, make("div", { class: "train-buttons" }, start, cancel));
+const form = make("form", { class: "train-form", "aria-label": "Settings of the training" });
+const TEXTS = {
+  data: "data set", a: "first loss", b: "second loss", alpha: "strength α", sigma: "width σ", seed: "seed",
+};
+ownRow.append(labeled("file", file), labeled("label column", target));
+form.append(...Object.entries(TEXTS).map(([name, text]) => labeled(text, inputs[name])));
+form.append(ownRow, make("div", { class: "train-buttons" }, start, cancel));
 let table = null, runs = [], waiting = 0;
 
 function fromAddress() {
@@ -174,8 +106,8 @@ function begin() {
   }
   const values = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, input.value]));
   location.replace(`#${new URLSearchParams(values)}`);
-  const { alpha, sigma, seed } = inputs;
-  const common = { data: values.data, alpha: alpha.valueAsNumber, sigma: sigma.valueAsNumber, seed: seed.valueAsNumber };
+  const [alpha, sigma, seed] = [values.alpha, values.sigma, values.seed].map(Number);
+  const common = { data: values.data, alpha, sigma, seed };
   runs = [values.a, values.b].filter((loss) => loss !== NONE).map((loss, i) => {
     const run = { settings: { ...common, loss }, side: "ab"[i], data, epochs: [], worker: new Worker(CODE) };
     run.worker.onmessage = (event) => hear(run, event.data);
@@ -214,12 +146,19 @@ function draw() {
     ...["QWK", "CHR_ext", "center recall", "extreme recall"].map((name) => chart(name, curves(name, runs))),
   ];
   const sides = runs.map((run) => {
-    const { epochs, end, data } = run, side = make("section", {}, make("h3", { class: `side-${run.side}` }, title(run)));
-    if (end) side.append(confusion("Test part", countsOf(data.test.y, end.labels, data.classes), data.names), verdict(run));
-    else if (epochs.length) side.append(confusion(`Validation part, epoch ${epochs.length}`, epochs.at(-1).counts, data.names));
-    return side;
+    const { epochs, end, data, side } = run, K = data.classes;
+    const section = make("section", {}, make("h3", { class: `side-${side}` }, title(run)));
+    if (end) {
+      section.append(confusion("Test part", countsOf(data.test.y, end.labels, K), data.names), verdict(run));
+    } else if (epochs.length) {
+      section.append(confusion(`Validation part, epoch ${epochs.length}`, epochs.at(-1).counts, data.names));
+    }
+    return section;
   });
-  shown.replaceChildren(make("div", { class: "train-charts" }, ...charts), make("div", { class: "train-sides" }, ...sides));
+  const [above, below] = ["train-charts", "train-sides"].map((name) => make("div", { class: name }));
+  above.append(...charts);
+  below.append(...sides);
+  shown.replaceChildren(above, below);
 }
 
 inputs.data.addEventListener("change", () => (ownRow.hidden = inputs.data.value !== OWN));
