@@ -66,8 +66,8 @@ show_numbers(
 # :  Confusion matrices of two recorded runs with the same seed, one per loss, shares of each row.
 # :  The column of the center class is framed.
 #
-# Before any training, and on paper: what the recorded networks of seed
-# {glue:text}`browser_seed:d` answer on the test part of {glue:text}`browser_dataset:s`.
+# Two networks in training. Without scripts, and on paper, what the recorded ones of seed
+# {glue:text}`browser_seed:d` answer on the test part of {glue:text}`browser_dataset:s` stands here.
 # ```
 #
 # ## What is shown
