@@ -68,19 +68,19 @@ show("tab-fair-sets", fights.sets_table(sets))
 
 # %% tags=["remove-output"]
 show("tab-fair-qwk", fights.scores_table(tuned, "QWK"))
-shown = ("QWK", "MAE", "AMAE", "MES", "CHR", "RPS", "NLL", "ECE")
+shown = ("QWK", "MAE", "AMAE", "end_recall", "CHR", "RPS", "NLL", "ECE")
 table = fights.ranks(tuned, shown)
 show("tab-fair-ranks", fights.ranks_table(table), table.reset_index())
 gap = ranking.critical_difference(len(methods), len(sets))
-show("fig-fair-ranks", fights.rank_diagram(table[["QWK", "MES"]], gap), table.reset_index())
+show("fig-fair-ranks", fights.rank_diagram(table[["QWK", "end_recall"]], gap), table.reset_index())
 
 # %% [markdown]
 # ```{result} tab-fair-qwk
 # QWK of the tuned losses.
 # ```
 #
-# MES is the lower recall of the two outermost classes, NLL the mean of $-\log \hat y_y$, ECE the
-# gap between probability and share of hits; the rest as on the other pages.
+# End recall is the lower recall of the two outermost classes, NLL the mean of $-\log \hat y_y$, ECE
+# the gap between probability and share of hits; the rest as on the other pages.
 #
 # ```{result} tab-fair-ranks
 # Mean ranks over the ten sets by metric, 1 for the best.
@@ -88,8 +88,8 @@ show("fig-fair-ranks", fights.rank_diagram(table[["QWK", "MES"]], gap), table.re
 #
 # ```{result} fig-fair-ranks
 # :alt: >-
-# :  Two panels, QWK and MES, one row per loss in order of its mean rank, and gray bars that join
-# :  neighbors which Nemenyi's test doesn't tell apart. Most losses are joined.
+# :  Two panels, QWK and end recall, one row per loss in order of its mean rank, and gray bars that
+# :  join neighbors which Nemenyi's test doesn't tell apart. Most losses are joined.
 #
 # Mean ranks; a bar joins losses whose ranks differ by less than Nemenyi's critical difference of
 # {glue:text}`fair_gap:.1f` {cite:p}`demsar2006`.
@@ -98,7 +98,7 @@ show("fig-fair-ranks", fights.rank_diagram(table[["QWK", "MES"]], gap), table.re
 # {glue:md}`fair_first` {glue:md}`fair_home` {glue:md}`fair_ends`
 
 # %% tags=["remove-cell"]
-top, end = (table[m].sort_values(kind="stable") for m in ("QWK", "MES"))
+top, end = (table[m].sort_values(kind="stable") for m in ("QWK", "end_recall"))
 apart = [name for name in top.index if top[name] - top.iloc[0] > gap]
 say(
     "fair_first", top["AMOL"] < top["CE"],
@@ -119,9 +119,9 @@ say(
 beat = list(end.index[: list(end.index).index("AMOL")])
 say(
     "fair_ends", bool(beat),
-    f"At the ends, which AMOL is for, {len(beat)} losses have a better mean rank in MES, "
+    f"At the ends, which AMOL is for, {len(beat)} losses have a better mean rank in end recall, "
     f"{listed(beat[:3])} above all.",
-    "At the ends AMOL is ahead of all others in mean rank of MES.",
+    "At the ends AMOL is ahead of all others in mean rank of end recall.",
 )  # fmt: skip
 show_numbers(fair_gap=gap)
 
@@ -131,14 +131,14 @@ show_numbers(fair_gap=gap)
 # {numref}`tab-fair-pairs` counts the sets where the corrected interval of {eq}`eq-corrected` leaves
 # zero out, and gives the probability that a further set of this kind would find the first loss
 # worse, practically equal or better {cite:p}`benavoli2017`. Practically equal are differences up to
-# 0.01 in QWK and 0.02 in MAE, MES and CHR, as fixed beforehand.
+# 0.01 in QWK and 0.02 in MAE, end recall and CHR, as fixed beforehand.
 
 # %% tags=["remove-output"]
 pairs = [("AMOL", "CE"), ("AMOL", "KL"), ("AMOL", "SORD"), ("AMOL-asym", "CE"), ("KL", "CE"),
          ("SORD", "CE")]  # fmt: skip
 rivals = [name for name in ("CORN", "CE-balanced", "LogitAdj", "Beta") if name in methods]
 pairs += [("AMOL", name) for name in rivals]
-differences = fights.contrasts(tuned, pairs, ("QWK", "MAE", "MES", "CHR"))
+differences = fights.contrasts(tuned, pairs, ("QWK", "MAE", "end_recall", "CHR"))
 found = fights.verdicts(differences)
 show("tab-fair-pairs", fights.verdicts_table(found), found)
 
@@ -151,7 +151,7 @@ def judged(key, method, baseline, metric, expected):
 
 
 judged("fair_amol_ce", "AMOL", "CE", "QWK", "better")
-judged("fair_amol_ce_mes", "AMOL", "CE", "MES", "worse")
+judged("fair_amol_ce_mes", "AMOL", "CE", "end_recall", "worse")
 judged("fair_amol_kl", "AMOL", "KL", "QWK", "better")
 judged("fair_amol_kl_mae", "AMOL", "KL", "MAE", "worse")
 judged("fair_amol_sord", "AMOL", "SORD", "QWK", "equal")

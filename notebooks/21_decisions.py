@@ -57,7 +57,7 @@ ways = {
 }
 ways = {way: tuple((name, "default") for name in pair) for way, pair in ways.items()}
 ways["CE, stopped by QWK"] = (("CE", "default"), ("CE", "QWK stop"))
-steps = fights.steps(rows, ways, ("QWK", "MAE", "MES", "CHR"))
+steps = fights.steps(rows, ways, ("QWK", "MAE", "end_recall", "CHR"))
 show("fig-decisions", fights.steps_figure(steps), steps)
 
 # %% tags=["remove-cell"]
@@ -80,12 +80,12 @@ say(
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
-ends, price = gain["CE, prior adjusted", "MES"], gain["CE, prior adjusted", "QWK"]
+ends, price = gain["CE, prior adjusted", "end_recall"], gain["CE, prior adjusted", "QWK"]
 say(
-    "decisions_ends", ends > max(gain[all_three, "MES"], 0) and price < 0,
-    f"For the ends the prior is what counts: adjusted for it, cross-entropy's MES rises by "
-    f"{ends:.3f}, at a price of {-price:.3f} in QWK; with AMOL it is "
-    f"{change(gain[all_three, 'MES'])}.",
+    "decisions_ends", ends > max(gain[all_three, "end_recall"], 0) and price < 0,
+    f"For the ends the prior is what counts: adjusted for it, cross-entropy's end recall rises by "
+    f"{ends:.3f}, at a cost of {-price:.3f} in QWK; with AMOL it is "
+    f"{change(gain[all_three, 'end_recall'])}.",
 )  # fmt: skip
 stop = gain["CE, stopped by QWK", "QWK"]
 say(
@@ -97,8 +97,8 @@ say(
 # %% [markdown]
 # ```{result} fig-decisions
 # :alt: >-
-# :  Four panels, QWK, MAE, MES and CHR. One row per step from cross-entropy to AMOL and per other
-# :  use of a cross-entropy network, with a faint dot per data set and a diamond at the mean.
+# :  Four panels, QWK, MAE, end recall and CHR. One row per step from cross-entropy to AMOL and per
+# :  other use of a cross-entropy network, with a faint dot per data set and a diamond at the mean.
 #
 # Change by each step, mean over splits; a diamond is the mean over the data sets. The first three
 # rows lead from CE to SORD, from there to KL, from there to AMOL; a hollow mark lies further out.

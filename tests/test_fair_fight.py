@@ -74,7 +74,7 @@ def test_decisions_by_hand(name, labels):
 
 def test_the_lower_recall_of_the_ends():
     y, y_pred = np.array([0, 0, 1, 2, 2, 2, 2]), np.array([0, 1, 1, 2, 2, 2, 0])
-    assert decisions.label_scores(y, y_pred, 3)["MES"] == 0.5
+    assert decisions.label_scores(y, y_pred, 3)["end_recall"] == 0.5
 
 
 def test_calibration_error_by_hand():

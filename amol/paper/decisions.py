@@ -55,10 +55,12 @@ DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 
 def label_scores(y: np.ndarray, y_pred: np.ndarray, num_classes: int) -> dict[str, float]:
-    """`LABEL_METRICS`, and MES: the lower recall of the two outermost classes."""
+    """`LABEL_METRICS`, and end_recall: the lower recall of the two outermost classes."""
     scores = {name: METRICS[name](y, y_pred, num_classes) for name in LABEL_METRICS}
     ends = [np.mean(y_pred[y == end] == end) for end in (0, num_classes - 1)]
-    return {name: round(float(v), DECIMALS) for name, v in (scores | {"MES": min(ends)}).items()}
+    return {
+        name: round(float(v), DECIMALS) for name, v in (scores | {"end_recall": min(ends)}).items()
+    }
 
 
 def tempered(p: np.ndarray, temperature: float | np.ndarray) -> np.ndarray:

@@ -28,8 +28,8 @@ from amol.report.style import (
 from amol.report.tables import HEADINGS, Table
 from amol.report.words import change
 
-HIGHER = ("QWK", "accuracy", "center_recall", "extreme_recall", "MES")  # is better
-REGIONS = {"QWK": 0.01, "MAE": 0.02, "MES": 0.02, "CHR": 0.02}  # of practical equivalence
+HIGHER = ("QWK", "accuracy", "center_recall", "extreme_recall", "end_recall")  # is better
+REGIONS = {"QWK": 0.01, "MAE": 0.02, "end_recall": 0.02, "CHR": 0.02}  # of practical equivalence
 
 
 def sets_table(names: Sequence[str]) -> pd.DataFrame:
@@ -154,10 +154,11 @@ def in_words(found: pd.DataFrame, method: str, baseline: str, metric: str) -> tu
     (row,) = found[own].to_dict("records")
     chances = {word: row[f"P({word})"] for word in ("worse", "equal", "better")}
     text = (
-        f"{method}'s {metric} is {change(row['difference'])} than that of {baseline} in the mean, "
-        f"shown to be better on {row['better']} and worse on {row['worse']} of {row['sets']} sets; "
-        f"it is worse with probability {chances['worse']:.2f}, practically equal with "
-        f"{chances['equal']:.2f}, better with {chances['better']:.2f}."
+        f"{method}'s {metric.replace('_', ' ')} is {change(row['difference'])} than that of "
+        f"{baseline} in the mean, shown to be better on {row['better']} and worse on "
+        f"{row['worse']} of {row['sets']} sets; it is worse with probability "
+        f"{chances['worse']:.2f}, practically equal with {chances['equal']:.2f}, better with "
+        f"{chances['better']:.2f}."
     )
     return max(chances, key=chances.get), text
 

@@ -24,6 +24,7 @@ HEADINGS = {
     "center_mass": "Center mass",
     "center_rate": "Center rate",
     "center_recall": "Center recall",
+    "end_recall": "End recall",
     "extreme_recall": "Extreme recall",
 }
 
