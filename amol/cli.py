@@ -294,7 +294,7 @@ def check(everything: bool, record: bool) -> int:
     The exit code is 1 where one differs, or a sentence of the built book doesn't hold.
     """
     from amol.experiments import StudySettings, run_study
-    from amol.paper import protocol_search
+    from amol.paper import fair_fight, protocol_search, twins
     from amol.paper.ledger import ledger, record_expectations
     from amol.paper.recording_checks import differences
     from amol.paper.tails import with_tails
@@ -317,8 +317,8 @@ def check(everything: bool, record: bool) -> int:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
-    joint = protocol_search.verify(2)[1]
-    differing = [*differences(), *([] if joint.holds else [joint])]
+    others = protocol_search.verify(2)[1], fair_fight.verify(1)[1], twins.verify(2)
+    differing = [*differences(), *(found for found in others if not found.holds)]
     said = sentences(build_dir() / "executed" / "notebooks")
     differing += [
         f"{page}: the sentence {name} doesn't hold" + (f"; instead: {text}" if text else "")

@@ -103,7 +103,8 @@ say(
 # :  One panel per data set, QWK against CHR_ext, two lines of points, one as alpha grows and one as
 # :  sigma grows; the points of the Pareto front are full.
 #
-# QWK against CHR_ext, means over five seeds; upper left is best.
+# QWK against CHR_ext, means over five seeds; upper left is best. Lines join neighboring values, and
+# their ends are named.
 # ```
 #
 # {glue:md}`front`

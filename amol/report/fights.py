@@ -238,7 +238,7 @@ def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
     """Metric ``y`` against ``x``, a panel per data set, points joined in order.
 
     Columns: dataset, series (one line each), name (of the point), ``x``, ``y`` and front, whether
-    no other point of the panel is as good in both; these are full and named, as are a line's ends.
+    no other point of the panel is as good in both; these are full. A line's ends are named.
     """
     groups = list(frame.groupby("dataset", sort=False))
     figure, axes = panels(len(groups), 3.4, 0.5)
@@ -250,7 +250,7 @@ def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
                 at = getattr(point, x), getattr(point, y)
                 style = {"color": color, "mfc": color if point.front else "white", "ms": 7}
                 ax.plot(*at, marker, label=series, **style)
-                if point.front or point.Index in line.index[[0, -1]]:
+                if point.Index in line.index[[0, -1]]:
                     near = {"xytext": (5, 5), "textcoords": "offset points", "fontsize": 10}
                     ax.annotate(point.name, at, color=INK, **near)
         ax.margins(0.15)
