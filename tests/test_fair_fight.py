@@ -77,12 +77,6 @@ def test_the_lower_recall_of_the_ends():
     assert decisions.label_scores(y, y_pred, 3)["end_recall"] == 0.5
 
 
-def test_calibration_error_by_hand():
-    p = np.repeat([0.2, 0.9], 50)
-    hit = np.r_[np.tile([True, False, False, False, False], 10), np.ones(50, bool)]
-    assert decisions.calibration_error(hit, p) == pytest.approx(0.05)
-
-
 def test_a_temperature_undoes_overconfidence():
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 1, 1], 4000)

@@ -9,12 +9,12 @@ import numpy as np
 
 from amol.losses import center_class
 from amol.metrics import METRICS, ranked_probability_score
+from amol.more_metrics import calibration_error
 
 DECIMALS = 4
 LABEL_METRICS = ("QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE", "center_recall",
                  "extreme_recall")  # fmt: skip
 LEAST = 2.0**-23  # probabilities below float32's precision count as this much
-BINS = 10
 TEMPERATURES = 2.0 ** (np.arange(-16, 33) / 8)  # from 1/4 to 16
 
 
@@ -78,22 +78,6 @@ def log_loss(y: np.ndarray, p: np.ndarray) -> float:
 def fit_temperature(y: np.ndarray, p: np.ndarray) -> float:
     """The one of `TEMPERATURES` with the least `log_loss`."""
     return float(min(TEMPERATURES, key=lambda T: log_loss(y, tempered(p, T))))
-
-
-def calibration_error(hit: np.ndarray, p: np.ndarray) -> float:
-    """Expected calibration error over `BINS` bins of equal mass, in order of the probability.
-
-    Σ_b n_b/n |mean of hit − mean of p in bin b| (Naeini et al. 2015, here with quantiles as edges).
-
-    Parameters
-    ----------
-    hit : ndarray of bool, shape (n,)
-        Whether what has probability ``p`` happened.
-    p : ndarray, shape (n,)
-    """
-    order = np.argsort(p.round(6), kind="stable")  # so that no last bit moves a sample
-    gaps = np.array_split((hit - p.astype(np.float64))[order], BINS)
-    return sum(abs(float(gap.sum())) for gap in gaps) / len(p)
 
 
 def probability_scores(
