@@ -101,7 +101,7 @@ def mean_extreme_sensitivity(y_true, y_pred, num_classes: int, *, sample_weight=
     """MES: mean of the recalls of classes 0 and K−1, nan where one of them is absent.
 
     As in dlordinal 2.7 and skordinal 0.2, but with the ends of the scale, not of the classes that
-    occur. The MES of the companion's pages is another: the lower of the two recalls.
+    occur. The end recall of the companion's pages is the lower of the two recalls.
 
     >>> mean_extreme_sensitivity([0, 2, 2], [0, 2, 1], num_classes=3)
     0.75
