@@ -87,8 +87,8 @@ def test_touch_follows_the_link_without_a_preview(open_page):
 
 
 def test_every_preview_has_text_and_a_page_to_lead_to():
-    script = (SITE / "_static" / "previews.js").read_text(encoding="utf-8")
-    found, _ = json.JSONDecoder().raw_decode(script.removeprefix("const PREVIEWS = "))
+    script = (SITE / "_static" / "previews_data.js").read_text(encoding="utf-8")
+    found, _ = json.JSONDecoder().raw_decode(script.removeprefix("window.PREVIEWS = "))
     kinds = {name.partition("#")[2].partition("-")[0] for name in found}
     assert {"term", "fig", "tab", "equation"} <= kinds
     for name, html in found.items():

@@ -1,7 +1,8 @@
 """Sphinx extension of the book: what a link leads to, shown beside it by ``previews.js``.
 
 A page in a folder may not fetch others, so the terms, citations, captions and equations that links
-lead to are collected once the pages are written, into a script that every page loads.
+lead to are collected once the pages are written, into a script that a page loads when a reader
+first points at a link. The search index, which the theme has every page load, is written tightly.
 """
 
 import json
@@ -58,7 +59,7 @@ def preview(target: Tag, folder: str) -> str:
 
 
 def finish(app, exception) -> None:
-    """Write the script with all previews."""
+    """Write the script with all previews, and the search index without blanks."""
     if exception or app.builder.name != "html":
         return
     site, found = Path(app.outdir), {}
@@ -71,9 +72,12 @@ def finish(app, exception) -> None:
             if shown := preview(target, posixpath.dirname(name)):
                 found[f"{name}#{target['id']}"] = shown
     text = json.dumps(found, ensure_ascii=False, indent=0, sort_keys=True)
-    script = site / "_static" / "previews.js"
-    code = script.read_text(encoding="utf-8")
-    script.write_text(f"const PREVIEWS = {text};\n{code}", encoding="utf-8")
+    script = site / "_static" / "previews_data.js"
+    script.write_text(f"window.PREVIEWS = {text};\n", encoding="utf-8")
+    index = site / "searchindex.js"
+    called, _, content = index.read_text(encoding="utf-8").partition("(")
+    tight = json.dumps(json.loads(content.rstrip(")")), ensure_ascii=False, separators=(",", ":"))
+    index.write_text(f"{called}({tight})", encoding="utf-8")
 
 
 def setup(app):

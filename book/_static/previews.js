@@ -1,5 +1,5 @@
-// Shows beside a link what it leads to, from PREVIEWS, which the extension `previews` writes above
-// this line: on a mouse's rest or the keyboard's focus, never on touch. Escape closes it.
+// Shows beside a link what it leads to, from PREVIEWS of previews_data.js, which the extension
+// `previews` writes: on a mouse's rest or the keyboard's focus, never on touch. Escape closes it.
 (() => {
   const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href).href;
   const article = document.querySelector(".bd-article");
@@ -7,10 +7,18 @@
   Object.assign(tip, { id: "preview", role: "tooltip", hidden: true });
   let shown = null, timer = 0, touched = false;
 
+  // The data come as a script once a reader points at a link, since a folder's page may not fetch.
+  let loading = null;
+  const load = () => (loading ??= new Promise((done) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src: `${root}_static/previews_data.js`, onload: done, onerror: done });
+    document.head.append(script);
+  }));
+
   function content(link) {
     const [page, anchor] = link.href.split("#");
     if (!anchor || !page.startsWith(root)) return "";
-    return PREVIEWS[`${page.slice(root.length).split("?")[0]}#${decodeURIComponent(anchor)}`] ?? "";
+    return window.PREVIEWS?.[`${page.slice(root.length).split("?")[0]}#${decodeURIComponent(anchor)}`] ?? "";
   }
 
   function place(link) {
@@ -23,13 +31,18 @@
 
   function hide() {
     clearTimeout(timer);
+    asked = null;
     if (!shown) return;
     shown.removeAttribute("aria-describedby");
     tip.hidden = true;
     shown = null;
   }
 
+  let asked = null;
   async function show(link) {
+    asked = link;
+    await load();
+    if (link !== asked) return;
     const html = content(link), math = html.includes('class="math');
     if (!html || link === shown || (math && !window.MathJax?.typesetPromise)) return;
     hide();
@@ -48,7 +61,7 @@
 
   const wait = (action, time) => { clearTimeout(timer); timer = setTimeout(action, time); };
   const linkOf = (event) => event.target.closest("a[href]");
-  if (!article || typeof PREVIEWS === "undefined") return;
+  if (!article) return;
   article.append(tip);
   article.addEventListener("pointerover", (event) => {
     touched = event.pointerType === "touch";
