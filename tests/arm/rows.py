@@ -25,7 +25,7 @@ def main(count: int, store: Path) -> None:
         compared += comparison.compared
         first = first or comparison.first
         print(f"{name}: {comparison}", file=sys.stderr, flush=True)
-    print(json.dumps({"compared": compared, "first_difference": first}))
+    print(json.dumps({"compared": compared, "first_difference": first or None}))
 
 
 if __name__ == "__main__":
