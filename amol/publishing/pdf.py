@@ -1,4 +1,4 @@
-"""The whole book as one PDF: its pages joined into one document that Chromium prints."""
+"""The book as one PDF: its pages joined into one document that Chromium prints."""
 
 import os
 import posixpath
@@ -16,6 +16,12 @@ from pypdf import PdfReader
 from amol.paths import ROOT
 from amol.repository import commit, repository
 
+SCREEN_ONLY = {  # pages that move, and the reference
+    "notebooks/14_api",
+    "notebooks/15_explorer",
+    "notebooks/19_browser",
+    "book/audit",
+}
 WIDTH, HEIGHT = 657, 960  # of a sheet between its margins (book/print.css), in CSS px
 LEFT_OUT = (
     "script, noscript, .headerlink, .copybtn, .downloads, details.hide, details.provenance,"
@@ -43,10 +49,11 @@ def find_chromium() -> str | None:
 
 
 def _parts() -> list[tuple[str, list[str]]]:
-    """Parts of the book, each with the names of its pages; the first part has no title."""
+    """Parts of the book, each with the names of its printed pages; the first part has no title."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    parts = [(p["caption"], [page["file"] for page in p["chapters"]]) for p in contents["parts"]]
-    return [("", [contents["root"]]), *parts]
+    parts = {p["caption"]: [page["file"] for page in p["chapters"]] for p in contents["parts"]}
+    printed = {part: [p for p in pages if p not in SCREEN_ONLY] for part, pages in parts.items()}
+    return [("", [contents["root"]]), *((part, pages) for part, pages in printed.items() if pages)]
 
 
 def _anchor(page: str, name: str = "") -> str:
