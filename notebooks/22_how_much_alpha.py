@@ -144,7 +144,7 @@ against += " than with α = 1"
 say(
     "alpha_rule", bool(enough) and gaps["QWK"] >= 0,
     f"The rule made so has δ = {delta:g}. On the sets that it wasn't made on, {against}.",
-    f"No rule is sure to pay: with δ = {delta:g}, on the sets that it wasn't made on, {against}.",
+    f"No rule is sure to help: with δ = {delta:g}, on the sets that it wasn't made on, {against}.",
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
