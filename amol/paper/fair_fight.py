@@ -10,7 +10,6 @@ What a method chose on a data set and split is kept in ``build/fair_fight`` the 
 split by split, so that a command that is stopped goes on where it was.
 """
 
-import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -26,12 +25,11 @@ from amol.experiments.datasets import DATASETS, MORE_DATASETS
 from amol.experiments.runs import Run, plan
 from amol.experiments.settings import StudySettings
 from amol.experiments.workers import run_tasks
-from amol.host import processor
 from amol.metrics import METRICS
 from amol.paper.decisions import DECIMALS, DECISIONS, label_scores, probability_scores
 from amol.paper.protocol_search import digest
-from amol.paper.recording_checks import Comparison
-from amol.paper.recordings import folder, keep, note
+from amol.paper.recording_checks import Comparison, compare_rows
+from amol.paper.recordings import folder, keep
 from amol.paths import build_dir
 
 NAME = "fair_fight"
@@ -110,9 +108,7 @@ def rows_of(dataset: str, method: str, split: int, stop: Callable | None = None)
     """Train a method's candidates on a split: one row per rule, and per decision of "CE"."""
     runs = [run_of(dataset, method, split, c) for c in candidates(method)]
     key = digest(run.key for run in runs)
-    outcomes = [
-        engine.train(r.loss, r.seed, r.data.arrays, r.settings.protocol, stop) for r in runs
-    ]
+    outcomes = [_trained(run, stop) for run in runs]
     scores = pd.DataFrame([_validation(*pair) for pair in zip(runs, outcomes, strict=True)])
     rows = []
     for rule, choose in RULES.items():
@@ -216,27 +212,7 @@ def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
     rng = np.random.default_rng(sample_seed)
     chosen = known.iloc[sorted(rng.choice(len(known), min(count, len(known)), False))]
     new = pd.DataFrame([row for where in chosen.itertuples(index=False) for row in rows_of(*where)])
-    both = recorded.merge(new, on=ROW, suffixes=("", " anew"))
-    columns = [c for c in recorded.columns if c not in ROW]
-    same = pd.DataFrame({c: _same(both[c], both[f"{c} anew"]) for c in columns})
-    equal, made_on, first = same.all(axis=1), note(NAME)["processor"], ""
-    if not equal.all():
-        at = int(np.flatnonzero(~equal)[0])
-        column = columns[int(np.flatnonzero(~same.iloc[at])[0])]
-        where = ", ".join(map(str, both.loc[at, ROW]))
-        values = both.loc[at, [column, f"{column} anew"]]
-        first = (
-            f"{where}, {column} {values.iloc[0]} on {made_on}, {values.iloc[1]} on {processor()}"
-        )
-    file = hashlib.sha256((folder() / f"{NAME}.csv").read_bytes()).hexdigest()
-    compared = Comparison(
-        NAME, len(both), int((~equal).sum()), bool(same["key"].all()), first, made_on, file
-    )
-    sample = both[ROW].assign(
-        **{"QWK recorded": both["QWK"], "QWK retrained": both["QWK anew"], "equal": equal}
-    )
-    return sample, compared
-
-
-def _same(a: pd.Series, b: pd.Series) -> pd.Series:
-    return (a == b) | (a.isna() & b.isna())
+    old = new[ROW].merge(recorded, on=ROW, how="left")
+    equal, compared = compare_rows(NAME, old, new, ROW)
+    retrained = {"QWK recorded": old["QWK"], "QWK retrained": new["QWK"], "equal": equal}
+    return old[ROW].assign(**retrained), compared

@@ -88,6 +88,36 @@ def _comparison(name: str, pairs: list[tuple], keys_match: bool) -> Comparison:
     return Comparison(name, len(pairs), len(differing), keys_match, first, made_on, digest)
 
 
+def compare_rows(name: str, recorded: pd.DataFrame, new: pd.DataFrame, labels: list[str]):
+    """Compare rows of a recording with the same ones made here, in every column.
+
+    Parameters
+    ----------
+    name : str
+        The recording's.
+    recorded, new : DataFrame
+        Row for row the same ``labels``; the other columns hold results, ``key`` among them.
+
+    Returns
+    -------
+    equal : Series of bool
+    Comparison
+        ``keys_match`` looks at these rows.
+    """
+    recorded, new = recorded.reset_index(drop=True), new[recorded.columns].reset_index(drop=True)
+    same = (recorded == new) | (recorded.isna() & new.isna())
+    equal, made_on, first = same.all(axis=1), note(name)["processor"], ""
+    if not equal.all():
+        at = int(np.flatnonzero(~equal)[0])
+        column = same.columns[int(np.flatnonzero(~same.iloc[at])[0])]
+        where = ", ".join(map(str, recorded.loc[at, labels]))
+        old, here = recorded.loc[at, column], new.loc[at, column]
+        first = f"{where}, {column} {old} on {made_on}, {here} on {processor()}"
+    digest = hashlib.sha256((folder() / f"{name}.csv").read_bytes()).hexdigest()
+    keys, different = bool(same["key"].all()), int((~equal).sum())
+    return equal, Comparison(name, len(same), different, keys, first, made_on, digest)
+
+
 def _missing(name: str) -> Comparison | None:
     made = (folder() / f"{name}.csv").exists() and (folder() / f"{name}.json").exists()
     return None if made else Comparison(name, 0, 0, False)

@@ -5,7 +5,6 @@ among the training rows. Here rows are drawn by groups of equal features, strati
 a group's first row, with all else as in the recording "splits".
 """
 
-import hashlib
 import json
 from dataclasses import replace
 
@@ -17,10 +16,9 @@ from amol.experiments.dataset import Dataset, split
 from amol.experiments.runs import Run, arrange, named_dataset, plan
 from amol.experiments.settings import StudySettings
 from amol.experiments.workers import run_tasks
-from amol.host import processor
 from amol.metrics import METRICS
-from amol.paper.recording_checks import Comparison
-from amol.paper.recordings import DECIMALS, folder, keep, note
+from amol.paper.recording_checks import Comparison, compare_rows
+from amol.paper.recordings import DECIMALS, folder, keep
 
 NAME = "twins"
 SETS, METHODS, SPLITS = ("Wine Red", "Wine White"), ("CE", "KL", "AMOL", "AMOL-asym"), 30
@@ -76,14 +74,4 @@ def verify(count: int, sample_seed: int = 0) -> Comparison:
     rng = np.random.default_rng(sample_seed)
     chosen = rows.iloc[sorted(rng.choice(len(rows), min(count, len(rows)), False))]
     new = pd.DataFrame([row_of(*where) for where in chosen[ROW].itertuples(index=False)])
-    same = pd.DataFrame(chosen.to_numpy() == new.to_numpy(), columns=rows.columns)
-    off, first, made_on = ~same.all(axis=1), "", note(NAME)["processor"]
-    if off.any():
-        at = int(np.flatnonzero(off)[0])
-        column = rows.columns[int(np.flatnonzero(~same.iloc[at])[0])]
-        old, now = chosen.iloc[at][column], new.iloc[at][column]
-        where = ", ".join(map(str, chosen.iloc[at][ROW]))
-        first = f"{where}, {column} {old} on {made_on}, {now} on {processor()}"
-    file = hashlib.sha256((folder() / f"{NAME}.csv").read_bytes()).hexdigest()
-    keys = bool(same["key"].all())
-    return Comparison(NAME, len(chosen), int(off.sum()), keys, first, made_on, file)
+    return compare_rows(NAME, chosen, new, ROW)[1]
