@@ -239,6 +239,11 @@ say(
 # does, and that acts only when the truth lies far from the center, is the paper's proposal: a
 # failure of the predictions, it argues, calls for a remedy in the space of predictions.
 #
+# The aim isn't new. {cite:t}`vargas2024` want the first and the last class to be found: in their
+# loss the soft targets of these two have a shape of their own, drawn to the end of the scale, and a
+# metric of theirs is made of these two recalls. New, as far as we know, is the formula: a price on
+# classes by their nearness to the center.
+#
 # ## Exercises
 #
 # **1. Next door.** Put the lump into class 1, next to the truth, instead of the far end. Which

@@ -1,5 +1,8 @@
 """Rules for claims about the data files, the formulas themselves and two recorded studies."""
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 import torch
 
@@ -171,16 +174,94 @@ def alpha_needs_tuning(evidence, claim):
     return weigh(levels), "; ".join(texts)
 
 
-@rule
-def calibration(evidence, claim):
+def _untuned(*metrics: str) -> Callable[[str, str, str], Cell]:
+    """Cells of the fair fight's untuned networks over its splits, by (dataset, method, metric)."""
     if not (folder() / f"{fair_fight.NAME}.csv").exists():
-        raise CannotTest("calibration isn't recorded")
+        raise CannotTest("the fair fight isn't recorded")
     rows = fair_fight.load()
-    rows = rows[rows["rule"] == "default"].groupby(["dataset", "method"])["ECE"]
-    found = rows.agg(["mean", "std", "count"])
+    groups = rows[rows["rule"] == "default"].groupby(["dataset", "method"])[list(metrics)]
+    found = groups.agg(["mean", "std", "count"])
+    return lambda dataset, method, metric: Cell(*found.loc[(dataset, method), metric])
+
+
+def _worse_calibrated(metric: str) -> Callable:
+    def judge(evidence, claim):
+        cell = _untuned(metric)
+        levels, texts = [], []
+        for name in claim.datasets:
+            ours, plain = (cell(name, method, metric) for method in claim.methods)
+            levels.append(level(ours, plain))
+            texts.append(f"{name}: {ours.mean:.3f} against {plain.mean:.3f}")
+        return weigh(levels), "; ".join(texts)
+
+    return judge
+
+
+RULES["calibration"] = _worse_calibrated("ECE")
+RULES["calibration-left-open"] = _worse_calibrated("ECE_T")
+
+
+@rule
+def monotone_left_open(evidence, claim):
+    """Mass .2 on the label and .64 on one other class, which moves outward; .16 on the rest."""
+    holds = {}
+    for k in CLASSES_IN_USE:
+        loss = LOSSES["AMOL"](num_classes=k)
+        for y in range(k):
+            p = torch.full((k, k), 0.16 / (k - 2), dtype=torch.float64).fill_diagonal_(0.64)
+            p[:, y] = 0.2  # row j: the lump is in class j
+            cost = [float(loss(row.log(), torch.tensor(y))) for row in p]
+            below, above = cost[:y][::-1], cost[y + 1 :]
+            holds[f"y = {y} of {k}"] = all(
+                near < far for side in (below, above) for near, far in pairwise(side)
+            )
+    return _where(holds)
+
+
+@rule
+def proper_left_open(evidence, claim):
+    """Whether the least expected loss, among some distributions, is at the true one of them."""
+    holds = {}
+    for k in CLASSES_IN_USE:
+        sure = torch.full((k, k), 0.01 / (k - 1), dtype=torch.float64).fill_diagonal_(0.99)
+        even = torch.full((1, k), 1 / k, dtype=torch.float64)
+        some = torch.cat([sure, even, gaussian_log_target(k, 1.0).exp()])
+        loss = LOSSES["AMOL"](num_classes=k, reduction="none")
+        cost = loss(some.log()[:, None].expand(-1, k, -1), torch.arange(k).expand(len(some), k))
+        best = (some @ cost.T).argmin(dim=1).tolist()  # truths down, forecasts across
+        names = [*(f"sure of {y}" for y in range(k)), "even", *(f"soft at {y}" for y in range(k))]
+        holds |= {f"{name} of {k}": best[i] == i for i, name in enumerate(names)}
+    return _where(holds)
+
+
+@rule
+def asym_needs_a_center(evidence, claim):
+    cell = _untuned("CHR")
+    levels = {True: [], False: []}
+    for name in claim.datasets:
+        counts = np.bincount(load_dataset(name).y)
+        steps = np.sign(np.diff(np.r_[-1, counts, -1]))
+        turns = steps[steps != 0]
+        one_mode = int(((turns[:-1] > 0) & (turns[1:] < 0)).sum()) == 1
+        weighted, plain = (cell(name, method, "CHR") for method in claim.methods)
+        levels[one_mode].append(level(plain, weighted))
+    clear = {one: [found == 2 for found in part] for one, part in levels.items()}
+    shares = {one: sum(flags) / len(flags) for one, flags in clear.items()}
+    text = "; ".join(
+        f"clearly lower on {sum(flags)} of {len(flags)} with {'one mode' if one else 'several'}"
+        for one, flags in clear.items()
+    )
+    return verdict(clear=all(clear[True]) and not any(clear[False]),
+                   partly=shares[True] > shares[False]), text  # fmt: skip
+
+
+@rule
+def more_classes_left_open(evidence, claim):
+    cell = _untuned("QWK", "CHR_ext")
     levels, texts = [], []
     for name in claim.datasets:
-        ours, plain = (Cell(*found.loc[name, method]) for method in ("AMOL", "CE"))
-        levels.append(level(ours, plain))
-        texts.append(f"{name}: {ours.mean:.3f} against {plain.mean:.3f}")
+        for metric, sign in (("QWK", 1), ("CHR_ext", -1)):
+            ours, plain = (cell(name, method, metric) for method in claim.methods)
+            levels.append(sign * level(ours, plain))
+            texts.append(f"{metric} on {name} {ours.mean:.3f} against {plain.mean:.3f}")
     return weigh(levels), "; ".join(texts)
