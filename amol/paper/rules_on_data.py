@@ -221,17 +221,19 @@ def monotone_left_open(evidence, claim):
 @rule
 def proper_left_open(evidence, claim):
     """Whether the least expected loss, among some distributions, is at the true one of them."""
-    holds = {}
+    found = {"sure": [], "even": [], "Gaussian": []}
     for k in CLASSES_IN_USE:
         sure = torch.full((k, k), 0.01 / (k - 1), dtype=torch.float64).fill_diagonal_(0.99)
         even = torch.full((1, k), 1 / k, dtype=torch.float64)
         some = torch.cat([sure, even, gaussian_log_target(k, 1.0).exp()])
         loss = LOSSES["AMOL"](num_classes=k, reduction="none")
         cost = loss(some.log()[:, None].expand(-1, k, -1), torch.arange(k).expand(len(some), k))
-        best = (some @ cost.T).argmin(dim=1).tolist()  # truths down, forecasts across
-        names = [*(f"sure of {y}" for y in range(k)), "even", *(f"soft at {y}" for y in range(k))]
-        holds |= {f"{name} of {k}": best[i] == i for i, name in enumerate(names)}
-    return _where(holds)
+        best = (some @ cost.T).argmin(dim=1)  # truths down, forecasts across
+        own = (best == torch.arange(len(some))).tolist()
+        for name, part in zip(found, (own[:k], own[k : k + 1], own[k + 1 :]), strict=True):
+            found[name] += part
+    texts = [f"{sum(part)} of {len(part)} {name}" for name, part in found.items()]
+    return verdict(clear=all(map(all, found.values()))), f"own best forecast: {', '.join(texts)}"
 
 
 @rule
