@@ -14,8 +14,8 @@ Above it, each room importing only from those below:
 - `amol.report`       what a page shows: tables, figures, charts, footer
 - `amol.paper`        what the paper says and what came out: claims, rules, ledger, recordings
 - `amol.experiments`  what a notebook runs: data sets, training, studies and their store
-- `amol.losses`, `amol.metrics`, `amol.more_metrics`  the library; `amol.host`, `amol.paths`,
-  `amol.repository`, `amol.errors` serve all rooms
+- `amol.losses`, `amol.metrics`  the library; `amol.host`, `amol.paths`, `amol.repository`,
+  `amol.errors` serve all rooms
 """
 
 import importlib
@@ -24,6 +24,6 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str):
-    if name in ("losses", "metrics", "more_metrics"):  # loaded on first use: PyTorch takes seconds
+    if name in ("losses", "metrics"):  # loaded on first use: PyTorch takes seconds
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -341,8 +341,9 @@ say(
 #
 # The paper says that AMOL is not a *strictly* proper scoring rule {cite:p}`gneiting2007` and that
 # calibration is not guaranteed. The minimum above is about the target $p$; whether AMOL is proper
-# for the true distribution of labels the paper leaves to future work; the {ref}`ledger <sec-ledger>`
-# has an answer. Either way its probabilities should not be taken for calibrated ones.
+# for the true distribution of labels the paper leaves to future work, and the
+# {ref}`ledger <sec-ledger>` answers. Either way its probabilities should not be taken for
+# calibrated ones.
 #
 # ## The variants
 #

@@ -23,7 +23,7 @@ import inspect
 
 from IPython.display import Markdown
 
-from amol import losses, metrics, more_metrics
+from amol import losses, metrics
 from amol.report import footer
 
 
@@ -67,8 +67,7 @@ Markdown("\n".join(entries))
 # ## Metrics
 
 # %% tags=["remove-input"]
-tables = {table: known for module in (metrics, more_metrics)
-          for table, known in vars(module).items() if table.endswith("METRICS")}  # fmt: skip
+tables = {name: known for name, known in vars(metrics).items() if name.endswith("METRICS")}
 entries = [entry(f.__name__, f, f'`{table}["{name}"]`')
            for table, known in tables.items() for name, f in known.items()]  # fmt: skip
 Markdown("\n".join([*entries, entry("scorers", metrics.scorers)]))

@@ -25,6 +25,7 @@ LIBRARY = [
     "amol.losses",
     *(f"amol.losses.{module.name}" for module in pkgutil.iter_modules(losses.__path__)),
     "amol.metrics",
+    *(f"amol.metrics.{module.name}" for module in pkgutil.iter_modules(metrics.__path__)),
 ]
 WEIGHT = torch.tensor([0.5, 2.0, 1.0, 0.0, 3.0])
 CORN_TASKS = torch.tensor([1, 2, 3, 4, 4])  # tasks that a label of 0 … 4 enters
@@ -496,7 +497,8 @@ def test_examples_run(module):
 
 def test_everything_public_has_an_example():
     public = [getattr(losses, n) for n in losses.__all__ if n not in ("LOSSES", "PAPER_METHODS")]
-    known = [*metrics.METRICS.values(), *metrics.PROBABILITY_METRICS.values(), metrics.scorers]
+    tables = [table for name, table in vars(metrics).items() if name.endswith("METRICS")]
+    known = [*(metric for table in tables for metric in table.values()), metrics.scorers]
     assert [x.__name__ for x in [*public, *known] if ">>> " not in (x.__doc__ or "")] == []
 
 

@@ -1,16 +1,14 @@
 """More metrics against hand-computed values, other libraries and their definition by repetition."""
 
-import doctest
 import math
 
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
-from amol import more_metrics
-from amol.more_metrics import MORE_METRICS, MORE_PROBABILITY_METRICS, calibration_error
+from amol.metrics import MORE_METRICS, MORE_PROBABILITY_METRICS
+from amol.metrics.probabilities import calibration_error
 
 TRUE = np.array([0, 0, 0, 0, 1, 1, 2, 2, 2, 4])
 PRED = np.array([0, 0, 0, 1, 1, 3, 2, 0, 2, 3])
@@ -31,10 +29,6 @@ def cases(num_classes=5, size=60):
     for _ in range(20):
         y_true, y_pred = rng.integers(0, num_classes, (2, size))
         yield y_true, np.where(rng.random(size) < 0.5, y_true, y_pred), rng.integers(0, 4, size)
-
-
-def test_examples_run():
-    assert doctest.testmod(more_metrics).failed == 0
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -88,18 +82,6 @@ def test_skordinal_agrees():
             assert ours == pytest.approx(other, abs=1e-12), name
     # theirs are the ends present
     assert theirs.gmsec([1, 2], [1, 2]) == 1 and math.isnan(MORE_METRICS["GMES"]([1, 2], [1, 2], 5))
-
-
-@pytest.mark.parametrize("name", MORE_METRICS)
-def test_a_weight_is_a_repetition(name):
-    metric = MORE_METRICS[name]
-    for y_true, y_pred, weights in cases():
-        repeated = metric(y_true.repeat(weights), y_pred.repeat(weights), 5)
-        weighted = metric(y_true, y_pred, 5, sample_weight=weights)
-        assert weighted == repeated  # whole numbers below 2^53 are exact as floats
-        scaled = metric(y_true, y_pred, 5, sample_weight=0.3 * weights)
-        assert scaled == pytest.approx(repeated, abs=1e-12)
-        assert type(weighted) is type(scaled) is float
 
 
 @pytest.mark.parametrize("name", MORE_METRICS)
@@ -158,42 +140,3 @@ def test_calibration_of_the_top_and_of_each_class():
     y = np.tile([0, 1], 10)
     assert MORE_PROBABILITY_METRICS["ECE"](y, p) == pytest.approx(0)
     assert MORE_PROBABILITY_METRICS["ECE_class"](y, p) == pytest.approx((0 + 0.2 + 0.2) / 3)
-
-
-@pytest.mark.parametrize("name", MORE_PROBABILITY_METRICS)
-def test_a_weight_is_a_repetition_in_probabilities(name):
-    rng = np.random.default_rng(1)
-    metric = MORE_PROBABILITY_METRICS[name]
-    p, y = rng.dirichlet(np.ones(4), 50), rng.integers(0, 4, 50)
-    weights = rng.permutation(np.repeat([0, 1, 2, 3, 4], 10))  # 100 in all: ten bins of ten
-    repeated = metric(y.repeat(weights), p.repeat(weights, axis=0))
-    assert metric(y, p, sample_weight=weights) == pytest.approx(repeated, abs=1e-12)
-    alike = metric(y, p, sample_weight=np.full(50, 0.7))
-    assert alike == pytest.approx(metric(y, p), abs=1e-12)
-    assert metric(torch.tensor(y), torch.tensor(p), sample_weight=torch.full((50,), 0.7)) == (
-        pytest.approx(alike, abs=1e-12)
-    )
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1], r"shape \(2,\), not \(1,\)"),
-        ([1, -1], "not negative"),
-        ([1, np.nan], "finite"),
-        ([0, 0], "not all 0"),
-    ],
-)
-def test_bad_weights(weights, message):
-    for metric in MORE_METRICS.values():
-        with pytest.raises(ValueError, match=message):
-            metric([0, 1], [0, 1], 5, sample_weight=weights)
-    for metric in MORE_PROBABILITY_METRICS.values():
-        with pytest.raises(ValueError, match=message):
-            metric([0, 1], [[0.5, 0.5], [0.5, 0.5]], sample_weight=weights)
-
-
-@pytest.mark.parametrize("name", MORE_METRICS)
-def test_bad_labels(name):
-    with pytest.raises(ValueError, match="label 7; allowed: 0 to 6"):
-        MORE_METRICS[name]([0, 7], [0, 1], 7)

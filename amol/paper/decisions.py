@@ -9,7 +9,7 @@ import numpy as np
 
 from amol.losses import center_class
 from amol.metrics import METRICS, ranked_probability_score
-from amol.more_metrics import calibration_error
+from amol.metrics.probabilities import calibration_error
 
 DECIMALS = 4
 LABEL_METRICS = ("QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE", "center_recall",

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from amol.experiments import engine
-from amol.more_metrics import BINS
+from amol.metrics.probabilities import BINS
 from amol.paper.decisions import DECIMALS, fit_temperature, tempered
 from amol.paper.fair_fight import run_of
 from amol.report.appendix import BLUE, RED
