@@ -65,8 +65,9 @@ for _ in range(epochs):
         optimizer.step()
 
 # %% [markdown]
-# Metrics take labels as arrays or tensors. A hedging rate is read together with the center recall
-# ({ref}`sec-discussion`).
+# Metrics take labels as arrays or tensors, and a `sample_weight` where samples don't count alike. A
+# hedging rate is read together with the center recall ({ref}`sec-discussion`), and {ref}`sec-api`
+# lists them all.
 
 # %% tags=["show-input"]
 from amol.metrics import METRICS

@@ -65,6 +65,11 @@ Markdown("\n".join(entries))
 
 # %% [markdown]
 # ## Metrics
+#
+# A run has a column for each metric of `METRICS` and `PROBABILITY_METRICS`; those of `MORE_METRICS`
+# and `MORE_PROBABILITY_METRICS` are for use. All take `sample_weight`, shape (N,): a weight of 2
+# counts as the sample twice, one of 0 as no sample, so that a rate whose samples all weigh 0 is
+# nan. `HIGHER_IS_BETTER` says which way is better, `center_rate` apart.
 
 # %% tags=["remove-input"]
 tables = {name: known for name, known in vars(metrics).items() if name.endswith("METRICS")}

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from amol.experiments.datasets import load_dataset
 from amol.losses import center_class
+from amol.metrics import HIGHER_IS_BETTER
 from amol.paper.paired_intervals import paired_differences
 from amol.paper.ranking import cliques, mean_ranks, signed_rank
 from amol.report.appendix import BLUE, RED
@@ -28,7 +29,7 @@ from amol.report.style import (
 from amol.report.tables import HEADINGS, Table
 from amol.report.words import change
 
-HIGHER = ("QWK", "accuracy", "center_recall", "extreme_recall", "end_recall")  # is better
+HIGHER = {"end_recall"} | {m for m, higher in HIGHER_IS_BETTER.items() if higher}  # is better
 REGIONS = {"QWK": 0.01, "MAE": 0.02, "end_recall": 0.02, "CHR": 0.02}  # of practical equivalence
 
 
