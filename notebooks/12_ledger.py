@@ -127,7 +127,8 @@ show_numbers(ledger_both=len(both), ledger_same=same)
 # The third verdict is stability: the share of other worlds in which a claim holds (its comparisons
 # are for it, clearly or not). A world is a random split of the data, another answer to what the
 # paper leaves open, another protocol that fits the paper's tables as well as the best
-# ({ref}`sec-choices`), or another block of five seeds.
+# ({ref}`sec-choices`), or another block of five seeds. What the paper leaves to future work is in
+# the table as well; it claims nothing there, and the rule says as which statement it is taken.
 
 # %% tags=["remove-output"]
 cells = pd.DataFrame(

@@ -69,7 +69,8 @@ Markdown("\n".join(entries))
 # A run has a column for each metric of `METRICS` and `PROBABILITY_METRICS`; those of `MORE_METRICS`
 # and `MORE_PROBABILITY_METRICS` are for use. All take `sample_weight`, shape (N,): a weight of 2
 # counts as the sample twice, one of 0 as no sample, so that a rate whose samples all weigh 0 is
-# nan. `HIGHER_IS_BETTER` says which way is better, `center_rate` apart.
+# nan. `HIGHER_IS_BETTER` says which way is better, `center_rate` apart. In formulas $M_{ij}$ is the
+# number or the weight of the samples of class $i$ predicted as $j$, and $n$ their total.
 
 # %% tags=["remove-input"]
 tables = {name: known for name, known in vars(metrics).items() if name.endswith("METRICS")}

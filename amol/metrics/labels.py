@@ -37,9 +37,9 @@ def _errors_present(M: np.ndarray) -> list[float]:
 def quadratic_weighted_kappa(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:
     """Cohen's kappa with weights (i − j)² over all K classes, present or not (QWK).
 
-    1 − n Σ_ij M_ij (i − j)² / Σ_ij M_i. M_.j (i − j)². A constant prediction scores 0; so does a
-    constant one that equals constant true labels, where kappa is 0/0: there is nothing to agree on
-    beyond chance.
+    1 − n Σ_i (y_i − ŷ_i)² / Σ_ij (y_i − ŷ_j)². A constant prediction scores 0; so does a constant
+    one that equals constant true labels, where kappa is 0/0: there is nothing to agree on beyond
+    chance.
 
     >>> quadratic_weighted_kappa([0, 0, 1, 4], [0, 1, 1, 1], num_classes=5)
     0.2
