@@ -9,6 +9,7 @@ import pytest
 from amol.experiments.datasets import DATASETS
 from amol.losses import PAPER_METHODS
 from amol.metrics import METRICS, PROBABILITY_METRICS
+from amol.paper import fair_fight
 from amol.paper import ledger as module
 from amol.paper.evidence import (
     TAIL_METRICS,
@@ -171,6 +172,33 @@ def test_claims_follow_the_runs(faithful, name, cell, value, expected):
     before, _ = judge(claim, evidence_of_runs(faithful))
     after, _ = judge(claim, evidence_of_runs(changed(faithful, *cell, value)))
     assert after == expected != before
+
+
+ONE_MODE = ["ERA", "ESL", "LEV", "SWD", "Synthetic", "Wine Red", "Wine White"]
+
+
+# claim, method, column, data sets where it gains and by how much (elsewhere it loses 0), verdict
+@pytest.mark.parametrize(
+    ("name", "method", "column", "datasets", "gain", "expected"),
+    [
+        ("calibration-left-open", "AMOL", "ECE_T", [*DATASETS], 0.1, "reproduced"),
+        ("calibration-left-open", "AMOL", "ECE_T", ["Abalone"], -0.1, "not reproduced"),
+        ("more-classes-left-open", "AMOL", "QWK", ["ERA"], 0.1, "reproduced"),
+        ("more-classes-left-open", "AMOL", "CHR_ext", ["ERA"], 0.2, "not reproduced"),
+        ("asym-needs-a-center", "AMOL-asym", "CHR", ONE_MODE, -2, "direction only"),
+        ("asym-needs-a-center", "AMOL-asym", "CHR", ONE_MODE, 2, "not reproduced"),
+    ],
+)
+def test_claims_follow_the_fair_fight(monkeypatch, name, method, column, datasets, gain, expected):
+    rows = fair_fight.load()
+    rows.loc[rows["method"].eq(method) & rows["dataset"].isin(datasets), column] += gain
+    if name == "asym-needs-a-center":  # no weight, no difference, where labels have several modes
+        kept = rows[~rows["method"].eq(method) | rows["dataset"].isin([*ONE_MODE, "Abalone"])]
+        plain = rows[rows["method"].eq("KL") & ~rows["dataset"].isin([*ONE_MODE, "Abalone"])]
+        rows = pd.concat([kept, plain.assign(method=method)])
+    monkeypatch.setattr(fair_fight, "load", lambda: rows)
+    claim = next(claim for claim in CLAIMS if claim.id == name)
+    assert judge(claim, evidence_of_runs(rows))[0] == expected
 
 
 def test_each_claim_has_exactly_one_way_to_a_verdict():
