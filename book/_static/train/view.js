@@ -24,7 +24,7 @@ function countsOf(y, labels, K) {
   return counts;
 }
 
-// The metrics of amol/metrics.py from such counts.
+// The metrics of amol/metrics from such counts.
 function metricsOf(counts, K) {
   const center = Math.floor((K - 1) / 2);
   const sum = (of) => counts.reduce((total, count, i) => total + count * of(Math.floor(i / K), i % K), 0);
