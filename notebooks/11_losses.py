@@ -173,7 +173,8 @@ show_numbers(losses_checked=Markdown(note_of(compared)))
 # gradient at $\pm 10^4$ under autocast, *weights* tells whether a constant factor on the class
 # weights leaves the loss alone. Besides the losses above it has rivals that the paper doesn't name:
 # cross-entropy to other soft labels, a cumulative-link model, a squared distance of cumulative
-# distributions, and two answers to rare classes.
+# distributions, the kappa of a batch, and two answers to rare classes. A loss of a batch (WK) is
+# measured on batches, the others sample by sample.
 
 # %% tags=["remove-cell"]
 faded = {}

@@ -54,6 +54,13 @@ show_numbers(
 # a second parameter. All else is the default protocol, with batches of {glue:text}`fair_batch:d`.
 # The candidate with the highest QWK *on the validation part* goes to the test part, once. A second
 # rule, the lowest AMAE, and the untuned candidate are recorded beside it.
+#
+# Two rivals have the page's own aims. Weighted kappa (WK {cite:p}`delatorre2018`) takes one minus
+# the QWK of a whole batch, with probabilities in place of labels, for its loss; here without the
+# logarithm of the original, as in {cite:t}`vargas2020`. The soft labels of {cite:t}`vargas2024`,
+# which are for the first and the last class, are missing: they draw on a generalised beta
+# distribution whose parameters are in no text or code that we could read. dlordinal 2.7, by the
+# same group, has the distribution, but no parameters that set the ends apart.
 
 # %% tags=["remove-output"]
 show("tab-fair-sets", fights.sets_table(sets))

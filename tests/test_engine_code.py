@@ -31,7 +31,7 @@ def digests():
         ("kinds.py", "KINDS = (", "def more():\n    pass\n\n\nKINDS = (", []),
         ("kinds.py", "value -= r[k] * log_p[i, k]", "value -= log_p[i, k] * r[k]", [1]),
         ("kinds.py", "total += p[i, k]", "total += f4(1) * p[i, k]", [1]),  # in _softmax
-        ("kinds.py", "passed > f4(0.5)", "passed >= f4(0.5)", [2]),
+        ("meanings.py", "passed > f4(0.5)", "passed >= f4(0.5)", [2]),
         ("training.py", "epoch - best_epoch >=", "epoch - best_epoch >", [0]),
         ("arithmetic.py", "TINY = f4(1e-30)", "TINY = f4(1e-29)", [0]),
     ],

@@ -18,9 +18,10 @@ import torch.nn.functional as F
 from conftest import ROOT
 
 from amol import losses, metrics
-from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss, register_loss
+from amol.losses import LOSSES, PAPER_METHODS, BatchLoss, OrdinalLoss, register_loss
 
 ALL = tuple(LOSSES)
+BY_SAMPLE = [name for name in ALL if not issubclass(LOSSES[name], BatchLoss)]
 LIBRARY = [
     "amol.losses",
     *(f"amol.losses.{module.name}" for module in pkgutil.iter_modules(losses.__path__)),
@@ -51,7 +52,7 @@ def test_reductions_agree(name):
     torch.testing.assert_close(mean(z, y), each(z, y).sum() / entries)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_class_weights_follow_pytorch(name):
     plain, weighted = make(name, reduction="none"), make(name, reduction="none", weight=WEIGHT)
     z, y = batch(plain)
@@ -96,7 +97,7 @@ def test_nothing_to_average_is_an_error_and_an_empty_sum_is_zero():
     assert make("CE", reduction="sum")(torch.zeros(3, 5), y) == 0
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_a_slice_of_a_stack_has_the_same_bits(name):
     loss = make(name, 7, weight=torch.linspace(1, 2, 7))
     for shape in ((5, 128), (3, 37), (6, 1)):
@@ -124,14 +125,14 @@ def test_logits_that_lie_class_by_class_give_the_same_loss(name):
     torch.testing.assert_close(*results, atol=1e-6, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_part_of_a_large_batch_has_the_same_bits(name):
     loss = make(name, 101, reduction="none")
     z, y = batch(loss, (1500,))
     assert torch.equal(loss(z, y)[700:], loss(z[700:], y[700:]))
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_nan_stays_with_its_sample(name):
     loss = make(name, reduction="none")
     z, y = batch(loss)
@@ -187,6 +188,25 @@ def test_state_and_pickle_round_trip(name):
     assert other(z, y) == pickle.loads(pickle.dumps(loss))(z, y) == loss(z, y)
 
 
+def test_a_loss_of_a_batch():
+    """What holds by sample for the others: weights, NaN, vmap and a single sample."""
+    plain = make("WK")
+    z, y = batch(plain, (30,), torch.float64)
+    weight = torch.tensor([3.0, 1, 2, 0, 1], dtype=torch.float64)
+    repeated = torch.arange(30).repeat_interleave(weight[y].long())  # a weight is a count
+    torch.testing.assert_close(make("WK", weight=weight)(z, y), plain(z[repeated], y[repeated]))
+    heavier = make("WK", weight=10 * weight)(z, y)
+    torch.testing.assert_close(heavier, make("WK", weight=weight)(z, y))
+    for rows in ((5, 6), (2, 15)):  # the batch is all axes together, vmap's one model apart
+        torch.testing.assert_close(plain(z.view(*rows, 5), y.view(rows)), plain(z, y))
+    both = torch.func.vmap(torch.func.grad(plain), in_dims=(0, None))(torch.stack([z, 2 * z]), y)
+    torch.testing.assert_close(both[1], torch.func.grad(plain)(2 * z, y))
+    assert plain(z.index_fill(0, torch.tensor(4), torch.nan), y).isnan()
+    assert plain(z[0], y[0]) == 1 and plain(z[0] * torch.nan, y[0]).isnan()
+    with pytest.raises(NotImplementedError):
+        BatchLoss(5)(z, y)
+
+
 def test_repr_tells_the_parameters():
     shown = repr(make("AMOL", alpha=2, sigma=0.5, weight=WEIGHT))
     assert shown == (
@@ -209,7 +229,7 @@ def test_compiles_as_one_graph_with_its_gradient(name):
     torch.testing.assert_close(gradient, torch.autograd.grad(value, z)[0])
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_torch_func_differentiates_sample_by_sample(name):
     loss, mean = make(name, weight=WEIGHT, reduction="sum"), make(name, weight=WEIGHT)
     z, y = batch(loss, (6,), torch.float64)
@@ -263,7 +283,7 @@ def test_bad_types_are_refused(logits, target, message):
         make("AMOL")(logits, target)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_a_single_sample_needs_no_batch(name):
     loss = make(name, weight=WEIGHT)
     z, y = batch(loss, ())

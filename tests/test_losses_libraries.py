@@ -25,6 +25,13 @@ def test_dlordinal(name, own, theirs):
     assert LOSSES[name](num_classes=5, **own)(Z, Y).item() == pytest.approx(theirs, rel=2e-8)
 
 
+def test_dlordinal_weighted_kappa():
+    # in float32; it adds 1e-10 to the denominator
+    ours = LOSSES["WK"](num_classes=5)(Z, Y)
+    assert ours.item() == pytest.approx(1.284796953201294, rel=2e-7)
+    assert ours.log().item() == pytest.approx(0.2506006956100464, rel=1e-6)  # use_logarithm
+
+
 def test_dlordinal_corn():
     ours = LOSSES["CORN"](num_classes=5)(Z[:, :4], Y).item()
     assert ours == pytest.approx(0.49881436845327204, rel=1e-12)

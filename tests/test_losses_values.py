@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amol.checks.loss_grid import exactness
-from amol.checks.reference_losses import oracle
+from amol.checks.reference_losses import batch_oracle, oracle
 from amol.losses import (
     LOSSES,
+    BatchLoss,
     beta_labels,
     binomial_labels,
     exponential_labels,
@@ -21,8 +22,10 @@ from amol.losses import (
     proximity,
     triangular_labels,
 )
+from amol.metrics import METRICS
 
 ALL = tuple(LOSSES)
+BY_SAMPLE = [name for name in ALL if not issubclass(LOSSES[name], BatchLoss)]
 DIVERGENCES = ("AMOL", "AMOL-asym", "AMOL-exp", "KL")
 K_LOGITS = tuple(name for name in ALL if name not in ("CORAL", "CORN", "CLM"))
 PARAMETERS = {
@@ -71,6 +74,7 @@ BY_HAND = {
     "Exponential": (SOFT[0] + 2 * SOFT[1] + 2 * SOFT[2]) * log(2),
     "Beta": (65 + 2 * 16) / 81 * log(2),  # 1 − (2/3)⁴ of it at the label
     "EMD2": 0.5**2 + 0.25**2,
+    "WK": 1,  # as of any batch with a single label
     "LogitAdj": log(2),
     "CE-balanced": log(2),
     "CE": log(2),
@@ -119,6 +123,57 @@ def test_cumulative_links_by_hand(y, p):
     assert loss(logits, torch.tensor(y)).item() == pytest.approx(-log(p), abs=1e-14)
     assert loss.probabilities(logits)[y].item() == pytest.approx(p, abs=1e-14)
     assert loss.predict(logits) == 2
+
+
+def test_weighted_kappa_by_hand():
+    # observed: 1/4 · 1/4 + 1/4, and 1/2 · 1/4; expected of p = (1/2, 1/4, 1/4) at labels 0 and 1:
+    # e = (1/8, 1/8, 5/8), so 1/16 + 1/32 + 5/32 = 1/4; of p = (1/2, 0, 1/2) it is 3/8
+    z = torch.tensor([[0.5, 0.25, 0.25], [0.5, 0.0, 0.5]], dtype=torch.float64).log()
+    y = torch.tensor([0, 1])
+    own, chance = [1 / 16 + 1 / 4, 1 / 4], (1 / 4 + 3 / 8) / 2
+    assert make("WK", 3)(z, y).item() == pytest.approx(sum(own) / 2 / chance, abs=1e-14)
+    parts = make("WK", 3, reduction="none")(z, y)
+    assert parts.tolist() == pytest.approx([v / chance for v in own], abs=1e-14)
+
+
+def test_weighted_kappa_of_labels_is_one_minus_qwk():
+    generator = torch.Generator().manual_seed(0)
+    y, y_pred = torch.randint(5, (2, 60), generator=generator)
+    weight = torch.tensor([0.5, 2, 1, 0, 3], dtype=torch.float64)
+    z = 1e3 * F.one_hot(y_pred, 5).double()
+    for own in (None, weight):
+        share = None if own is None else own[y].numpy()
+        kappa = METRICS["QWK"](y.numpy(), y_pred.numpy(), 5, sample_weight=share)
+        assert make("WK", 5, weight=own)(z, y).item() == pytest.approx(1 - kappa, abs=1e-12)
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 0.0, 0.0, 2.0, 1e-30]])
+@pytest.mark.parametrize("scale", [1, 1e4])
+def test_weighted_kappa_of_one_label_is_chance_and_teaches_nothing(scale, weight):
+    loss = make("WK", 5, weight=weight)
+    for n, label in ((1, 4), (2, 0), (64, 3)):
+        z = draw(loss, (n,), scale, torch.float32)[0].requires_grad_()
+        value = loss(z, torch.full((n,), label))
+        assert value == 1 and not torch.autograd.grad(value, z)[0].any()
+
+
+@pytest.mark.parametrize("scale", [1, 10, 1500])
+def test_weighted_kappa_gradient_against_50_digits(scale):
+    loss = make("WK", 4)
+    z, y = draw(loss, (6,), scale, seed=1)
+    z[0, 0] = z[0, 1] + 2  # two classes near each other
+    z.requires_grad_()
+    (gradient,) = torch.autograd.grad(loss(z, y), z)
+    point, h = [[mpmath.mpf(v.item()) for v in row] for row in z], mpmath.mpf(10) ** -15
+    for i, k in [(0, 0), (0, 1), (1, 2), (5, 3)]:
+        found = []
+        for sign in (1, -1):
+            with mpmath.workdps(50):
+                moved = [list(row) for row in point]
+                moved[i][k] += sign * h
+                found.append(batch_oracle(moved, y.tolist()))
+        exact = float((found[0] - found[1]) / (2 * h))
+        assert gradient[i, k].item() == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
 def test_class_counts_by_hand():
@@ -180,7 +235,7 @@ def test_exact_in_float64_whatever_the_logits(name):
     assert exactness(name, samples=1, classes=(101,), magnitudes=(100,)) < 1e-12
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_own_parameters_against_50_digits(name):
     loss = with_own_parameters(name, reduction="none")
     z, y = draw(loss, (8,), scale=3)
@@ -189,7 +244,7 @@ def test_own_parameters_against_50_digits(name):
         assert value.item() == pytest.approx(exact, rel=1e-12, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_sure_and_right_keeps_its_digits(name):
     # the smallest loss is that of a tiny rest, which 1 − p would round away
     loss = make(name, 5)
@@ -209,7 +264,7 @@ def test_gradcheck(name):
     assert torch.autograd.gradcheck(lambda v: loss(v, y), z.requires_grad_())
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", BY_SAMPLE)
 def test_gradient_at_large_logits_against_50_digits(name):
     loss = make(name, 4)
     z, y = draw(loss, (), scale=1500, seed=1)
@@ -319,7 +374,7 @@ def test_gradient_when_sure_and_wrong(name, lead):
     z = (lead * F.one_hot(torch.tensor(6), 7)).float().requires_grad_()
     loss = make(name, 7)
     (gradient,) = torch.autograd.grad(loss(z, torch.tensor(0)), z)
-    if name in (*DIVERGENCES, "EMD2"):  # bounded, so the pull must fade: a documented limit
+    if name in (*DIVERGENCES, "EMD2", "WK"):  # bounded, so the pull must fade: a documented limit
         assert gradient.abs().max() <= 500 * exp(-lead)
     else:
         assert gradient[0] < -0.1 and gradient[6] > 0.1
@@ -336,7 +391,7 @@ def learned(loss):
     torch.manual_seed(0)
     model = torch.nn.Linear(5, loss.num_logits)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
-    for _ in range(60):
+    for _ in range(1000 if isinstance(loss, BatchLoss) else 60):  # its gradient fades
         optimizer.zero_grad()
         loss(model(torch.eye(5)), torch.arange(5)).backward()
         optimizer.step()
@@ -357,7 +412,7 @@ def test_fits_separable_classes(name):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    name=st.sampled_from(ALL),
+    name=st.sampled_from(BY_SAMPLE),
     num_classes=st.integers(2, 12),
     leading=st.lists(st.integers(1, 4), max_size=3),
     dtype=st.sampled_from([torch.float32, torch.float64]),

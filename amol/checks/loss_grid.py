@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F
 from mpmath import mpf
 
-from amol.checks.reference_losses import oracle
-from amol.losses import LOSSES, OrdinalLoss
+from amol.checks.reference_losses import batch_oracle, oracle
+from amol.losses import LOSSES, BatchLoss, OrdinalLoss
 from amol.paths import ROOT
 
 RECORDED = ROOT / "book" / "recorded" / "released_losses.csv"
@@ -55,6 +55,7 @@ FORMULAS = {  # name: (formula, key of its source in the bibliography)
     "Beta": (_SOFT + r",\ p \text{ beta}", "vargas2022"),
     "CLM": (r"-\log (s(t_{y-1}) - s(t_y))", "mccullagh1980"),
     "EMD2": (r"\sum_k (\sum_{j \le k} \hat y_j - [y \le k])^2", "hou2016"),
+    "WK": (r"\sum_{ij} (i-j)^2 O_{ij} / \sum_{ij} (i-j)^2 E_{ij}", "delatorre2018"),
     "LogitAdj": (r"-\log \hat y_y,\ z + \tau \log \pi", "menon2021"),
     "CE-balanced": (r"-\frac{n}{K n_y} \log \hat y_y", "pedregosa2011"),
 }
@@ -67,14 +68,23 @@ def exactness(name: str, samples: int = 2, classes=(2, 7, 21), magnitudes=MAGNIT
     for num_classes in classes:
         loss = LOSSES[name](num_classes=num_classes, reduction="none")
         for magnitude in magnitudes:
-            shape = (samples, loss.num_logits)
-            z = torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1
-            y = torch.randint(num_classes, (samples,), generator=generator)
-            for row, label, value in zip(z * magnitude, y, loss(z * magnitude, y), strict=True):
-                exact = oracle(name, loss, row, int(label))
+            count = 8 if isinstance(loss, BatchLoss) else samples
+            shape = (count, loss.num_logits)
+            z = (torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1) * magnitude
+            y = torch.randint(num_classes, (count,), generator=generator)
+            for value, exact in _values_and_exact(name, loss, z, y):
                 scale = max(abs(exact), mpf(10) ** -300)  # below, float64 holds no value
                 worst = max(worst, float(abs(mpf(value.item()) - exact) / scale))
     return worst
+
+
+def _values_and_exact(name, loss, z, y):
+    """Of each sample, or of the whole batch where the loss is one of batches."""
+    values = loss(z, y)
+    if isinstance(loss, BatchLoss):
+        return [(values.mean(), batch_oracle(z, y.tolist()))]
+    exact = [oracle(name, loss, row, label) for row, label in zip(z, y.tolist(), strict=True)]
+    return list(zip(values, exact, strict=True))
 
 
 @dataclass(frozen=True)
@@ -184,7 +194,14 @@ def _sample(ours, dtype):
 
 
 def _probes(ours):
-    """Logits in [−1, 1], (1, num_logits) each: drawn at random, surely right, surely wrong."""
+    """Batches with logits in [−1, 1]: one sample each, or all of them for a loss of batches."""
+    if isinstance(ours, BatchLoss):
+        return [tuple(map(torch.cat, zip(*_samples(ours), strict=True)))]
+    return list(_samples(ours))
+
+
+def _samples(ours):
+    """Logits (1, num_logits) and a label: drawn at random, surely right, surely wrong."""
     generator = torch.Generator().manual_seed(2)
     for y in (0, 1, 3, 6):
         label = torch.tensor([y])

@@ -18,7 +18,7 @@ from .amol import (
     KLLoss,
     weighted_divergence,
 )
-from .base import OrdinalLoss
+from .base import BatchLoss, OrdinalLoss
 from .binary import CORALLoss, CORNLoss
 from .pointwise import (
     CDWCELoss,
@@ -39,6 +39,7 @@ from .rivals import (
     CLMLoss,
     EMD2Loss,
     LogitAdjustedLoss,
+    WKLoss,
     counted,
     cutpoints,
 )

@@ -93,6 +93,9 @@ class OrdinalLoss(nn.Module):
         weights = F.embedding(target, self.weight[:, None].to(values.dtype)).squeeze(-1)
         return values * weights, weights
 
+    def _terms(self, logits, target, ignored):
+        return self.terms(logits, target)
+
     def forward(self, logits: Tensor, target: Tensor) -> Tensor:
         """Checked and reduced loss.
 
@@ -116,7 +119,7 @@ class OrdinalLoss(nn.Module):
         dtype = logits.dtype
         if dtype in HALF:
             logits = logits.float()
-        values, weights = self.terms(logits, labels)
+        values, weights = self._terms(logits, labels, ignored)
         values = values.masked_fill(ignored, 0)
         if self.reduction == "sum":
             values = values.sum()
@@ -184,6 +187,41 @@ class OrdinalLoss(nn.Module):
                 f"labels are 0..{self.num_classes - 1} or ignore_index={self.ignore_index}"
             )
         return labels, ignored
+
+
+class BatchLoss(OrdinalLoss):
+    """Base of losses of a whole batch: a subclass defines `batch_values` in place of `values`.
+
+    The loss is the mean. A sample's value is its part of that mean; it depends on the samples
+    beside it, on all axes but the last, and so do its gradients. Class weights are weights of
+    samples within the batch; an ignored sample is as good as absent.
+
+    Examples
+    --------
+    >>> class Share(BatchLoss):
+    ...     def batch_values(self, logits, target, weights):
+    ...         miss = 1 - logits.softmax(-1).gather(-1, target[..., None])[..., 0]
+    ...         return miss / (weights * miss).sum() * weights.sum()
+    >>> Share(num_classes=4, reduction="none")(torch.zeros(2, 4), torch.tensor([0, -100]))
+    tensor([1., 0.])
+    """
+
+    def batch_values(self, logits: Tensor, target: Tensor, weights: Tensor) -> Tensor:
+        """Part of each sample, before its weight: (..., num_logits), (...), (...) -> (...)."""
+        raise NotImplementedError
+
+    def values(self, logits, target):
+        return self.batch_values(logits, target, torch.ones_like(logits[..., 0]))
+
+    def terms(self, logits, target):
+        return self._terms(logits, target, torch.zeros_like(target, dtype=torch.bool))
+
+    def _terms(self, logits, target, ignored):
+        weights = torch.ones_like(logits[..., 0])
+        if self.weight is not None:
+            weights = F.embedding(target, self.weight[:, None].to(logits.dtype)).squeeze(-1)
+        weights = weights.masked_fill(ignored, 0)
+        return self.batch_values(logits, target, weights) * weights, weights
 
 
 def _known(condition: Tensor) -> bool:

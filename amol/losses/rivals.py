@@ -1,12 +1,13 @@
-"""Rivals of other kinds: a cumulative-link head, squared distance, answers to rare classes."""
+"""Rivals of other kinds: cumulative link, squared distance, kappa, answers to rare classes."""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import OrdinalLoss, not_negative
+from .base import BatchLoss, OrdinalLoss, not_negative
 from .pointwise import CrossEntropyLoss, cross_entropy
 from .registry import register_loss
+from .tables import distances
 
 
 def counted(num_classes: int, class_counts) -> Tensor:
@@ -95,6 +96,47 @@ class EMD2Loss(OrdinalLoss):
         beyond = p.flip(-1).cumsum(-1).flip(-1)[..., 1:]
         passed = target.unsqueeze(-1) > torch.arange(self.num_classes - 1, device=target.device)
         return (torch.where(passed, upto, beyond) ** 2).sum(-1)
+
+
+@register_loss("WK")
+class WKLoss(BatchLoss):
+    """Σ_ij c_ij O_ij / Σ_ij c_ij E_ij, c_ij = (i − j)²/(K − 1)²: weighted kappa loss (`WK`).
+
+    For a batch, O_ij sums the probabilities of class i over the samples with label j, and E_ij is
+    what O_ij would be if probabilities and labels were independent. So it is 1 − κ, κ the quadratic
+    weighted kappa with probabilities for predictions: 0 for a perfect batch, 1 for chance, at
+    most 2. A sample's part is its own Σ_i c_iy p_i over the batch's mean of what is in the
+    denominator.
+
+    De la Torre, Puig and Valls (Pattern Recognition Letters 105, 2018, doi
+    10.1016/j.patrec.2017.05.018) minimise its logarithm, which has no least value. Without, as
+    here, it is the form of Vargas, Gutiérrez and Hervás-Martínez (Neurocomputing 401, 2020, doi
+    10.1016/j.neucom.2020.03.034) and of dlordinal 2.7, whose documentation has both formulas.
+    Instead of dlordinal's small number in the denominator, a batch with a single label has the
+    value that its ratio has for any probabilities: 1, with gradient 0. It teaches nothing, so
+    batches are best large. Class weights weigh the samples in O and E.
+
+    >>> loss = WKLoss(num_classes=3)
+    >>> loss(torch.zeros(2, 3), torch.tensor([0, 2]))  # chance
+    tensor(1.)
+    >>> loss(torch.tensor([[0.0, -99, -99], [-99, 0.0, -99]]), torch.tensor([0, 2]))
+    tensor(0.3333)
+    """
+
+    def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
+        super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
+        self.add_table("cost", (distances(num_classes) / (num_classes - 1)) ** 2)
+
+    def batch_values(self, logits, target, weights):
+        p, cost = torch.softmax(logits, -1), F.embedding(target, self.table("cost", logits))
+        total = weights.sum()
+        shares = (weights / torch.where(total > 0, total, 1)).unsqueeze(-1)
+        # mean over the batch's labels, 0 at a class if and only if that is the only label
+        expected = (shares * cost).flatten(0, -2).sum(0) if target.ndim else cost
+        alone = (expected == 0).any()
+        chance = torch.where(alone, 1, (shares * p * expected).sum())
+        own = (p * cost).sum(-1)
+        return torch.where(alone, own * 0 + 1, own / chance)
 
 
 @register_loss("LogitAdj")

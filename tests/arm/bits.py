@@ -31,7 +31,7 @@ CASES = [
 
 def prepare(path):
     """Write the cases' arrays and the tables of their losses."""
-    from amol.experiments.engine.kinds import MEANINGS
+    from amol.experiments.engine.meanings import MEANINGS
     from amol.experiments.engine.registry import FORMULAS, formula
     from amol.losses import LOSSES
 

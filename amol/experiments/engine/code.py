@@ -8,7 +8,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 # Counted by what a loss uses of them (`digest_of`, and `registry.identity` as a whole).
-BY_LOSS = ("kinds.py", "registry.py")
+BY_LOSS = ("kinds.py", "meanings.py", "registry.py")
 
 
 def _tree(path: Path) -> ast.Module:
@@ -42,10 +42,11 @@ def engine_digest() -> str:
 
 @cache
 def digest_of(*names: str) -> str:
-    """SHA-256 of functions of `kinds`, and of those of them that they call."""
+    """SHA-256 of functions of `kinds` and `meanings`, and of those of them that they call."""
     functions = {
         node.name: node
-        for node in _tree(FOLDER / "kinds.py").body
+        for file in ("kinds.py", "meanings.py")
+        for node in _tree(FOLDER / file).body
         if isinstance(node, ast.FunctionDef)
     }
     waiting, met = list(names), {}

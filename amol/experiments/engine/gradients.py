@@ -5,7 +5,8 @@ from collections import namedtuple
 import numpy as np
 
 from .arithmetic import TINY, entry, f4
-from .kinds import apply_kind, apply_meaning
+from .kinds import apply_kind
+from .meanings import apply_meaning
 
 # kind: its place in `kinds.KINDS`; tables (count, K, ·) float32, padded as logits are; counted and
 # terms (K,) float64: a label's weight before its value, and in the mean's denominator; outputs: int

@@ -1,8 +1,7 @@
-"""Kinds of compiled losses: each sample's value and slopes; and predictions from outputs.
+"""Kinds of compiled losses: each sample's value and slopes.
 
-A new kind takes a function here, a place in `KINDS` and a line in `apply_kind`; what outputs mean,
-a function, a place in `MEANINGS` and a line in `apply_meaning`. A run's key counts the functions
-that its loss uses and no other, so a new one leaves all stored runs as they are.
+A new kind takes a function here, a place in `KINDS` and a line in `apply_kind`. A run's key counts
+the functions that its loss uses and no other, so a new one leaves all stored runs as they are.
 """
 
 import numpy as np
@@ -264,76 +263,51 @@ def ordered_cuts(z, y, tables, outputs, p, log_p, values, slopes):
 
 
 @compiled
-def softmax_labels(z, without, probabilities, labels):
-    """The most probable class, the first of ties; class ``without`` never occurs."""
-    K = probabilities.shape[1]
-    for i in range(len(labels)):
-        top, total = 1 if without == 0 else 0, f4(0)
-        for k in range(top + 1, K):
-            top = k if k != without and z[i, k] > z[i, top] else top
-        for k in range(K):
-            e = exp32(z[i, k] - z[i, top]) if k != without else f4(0)
-            probabilities[i, k] = e
-            total += e
-        for k in range(K):
-            probabilities[i, k] /= total
-        labels[i] = top
+def weighted_kappa(z, y, tables, outputs, p, log_p, values, slopes):
+    """Σ_k c_k p_k over the batch's mean of Σ_k e_k p_k, e its mean of c; tables c, class weights.
 
-
-@compiled
-def cumulative_labels(z, without, probabilities, labels):
-    """From the log odds of y > k, k = 0 … K − 2: how many are above 0."""
-    K = probabilities.shape[1]
-    for i in range(len(labels)):
-        labels[i], passed = 0, f4(1)  # passed: P(y > k − 1)
-        for k in range(K - 1):
-            above = logistic(z[i, k])[1]
-            least = above if above < passed else passed
-            probabilities[i, k] = passed - least
-            passed = least
-            labels[i] += z[i, k] > f4(0)
-        probabilities[i, K - 1] = passed
-
-
-@compiled
-def conditional_labels(z, without, probabilities, labels):
-    """From the log odds of y > k given y ≥ k: how many of their products are above ½."""
-    K = probabilities.shape[1]
-    for i in range(len(labels)):
-        labels[i], passed = 0, f4(1)  # passed: P(y > k − 1)
-        for k in range(K - 1):
-            _, above, below = logistic(z[i, k])
-            probabilities[i, k] = passed * below
-            passed = passed * above
-            labels[i] += passed > f4(0.5)
-        probabilities[i, K - 1] = passed
-
-
-@compiled
-def ordered_labels(z, without, probabilities, labels):
-    """From the logits of `ordered_cuts`: the most probable class, the first of ties."""
-    K = probabilities.shape[1]
-    for i in range(len(labels)):
-        cut, passed, top = z[i, 0], f4(1), 0  # passed: P(y > k − 1)
-        for k in range(K - 1):
-            joins = f4(1)
-            if k > 0:
-                step, joins, _ = logistic(z[i, k] - z[i, 0])
-                cut -= step
-            _, above, below = logistic(cut)
-            probabilities[i, k] = passed * below * joins
-            passed = above
-        probabilities[i, K - 1] = passed
-        for k in range(1, K):
-            top = k if probabilities[i, k] > probabilities[i, top] else top
-        labels[i] = top
+    With R the batch's loss and D that mean the slope is p_k (g_k − Σ_j p_j g_j), where
+    g_k = (c_k − R e_k)/D is counted from its value at the most probable class. A batch with one
+    label, where an e_k is 0, has value 1 and slopes 0. Sums over the batch are in float64.
+    """
+    _softmax(z, len(y), outputs, p, log_p)
+    expected, total, observed, chance = log_p[0], 0.0, 0.0, 0.0
+    for i in range(len(y)):
+        total += tables[1, y[i], 0]
+    alone = False
+    for k in range(outputs):
+        mean = 0.0
+        for i in range(len(y)):
+            mean += tables[1, y[i], 0] * tables[0, y[i], k]
+        expected[k] = f4(mean / total)
+        alone = alone or mean == 0.0
+    for i in range(len(y)):
+        weight, own, others = tables[1, y[i], 0], f4(0), f4(0)
+        for k in range(outputs):
+            own += p[i, k] * tables[0, y[i], k]
+            others += p[i, k] * expected[k]
+        values[i] = own
+        observed += weight * own
+        chance += weight * others
+    ratio = f4(1) if alone else f4(observed / chance)
+    inverse = f4(0) if alone else f4(total / chance)
+    for i in range(len(y)):
+        cost, top, pull = tables[0, y[i]], 0, f4(0)
+        for k in range(1, outputs):
+            top = k if p[i, k] > p[i, top] else top
+        base = cost[top] - ratio * expected[top]
+        for k in range(outputs):
+            slopes[i, k] = ((cost[k] - ratio * expected[k]) - base) * inverse
+            pull += p[i, k] * slopes[i, k]
+        for k in range(outputs):
+            slopes[i, k] = p[i, k] * (slopes[i, k] - pull)
+        values[i] = f4(1) if alone else values[i] * inverse
 
 
 KINDS = (
     weighted_divergence, weighted_log, distance_log, focal, accumulated_log, binary_tasks,
-    adjusted_log, squared_cumulative, ordered_cuts,
+    adjusted_log, squared_cumulative, ordered_cuts, weighted_kappa,
 )  # fmt: skip
-MEANINGS = (softmax_labels, cumulative_labels, conditional_labels, ordered_labels)
 
 
 @compiled
@@ -355,17 +329,7 @@ def apply_kind(formula, z, y, p, log_p, values, slopes):
         adjusted_log(z, y, tables, outputs, p, log_p, values, slopes)
     elif kind == 7:
         squared_cumulative(z, y, tables, outputs, p, log_p, values, slopes)
-    else:
+    elif kind == 8:
         ordered_cuts(z, y, tables, outputs, p, log_p, values, slopes)
-
-
-@compiled
-def apply_meaning(meaning, z, without, probabilities, labels):
-    if meaning == 0:
-        softmax_labels(z, without, probabilities, labels)
-    elif meaning == 1:
-        cumulative_labels(z, without, probabilities, labels)
-    elif meaning == 2:
-        conditional_labels(z, without, probabilities, labels)
     else:
-        ordered_labels(z, without, probabilities, labels)
+        weighted_kappa(z, y, tables, outputs, p, log_p, values, slopes)

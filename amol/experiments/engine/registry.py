@@ -16,20 +16,23 @@ from .gradients import Formula
 from .kernels import aligned, stride
 from .kinds import (
     KINDS,
-    MEANINGS,
     accumulated_log,
     adjusted_log,
     binary_tasks,
-    conditional_labels,
-    cumulative_labels,
     distance_log,
     focal,
     ordered_cuts,
-    ordered_labels,
-    softmax_labels,
     squared_cumulative,
     weighted_divergence,
+    weighted_kappa,
     weighted_log,
+)
+from .meanings import (
+    MEANINGS,
+    conditional_labels,
+    cumulative_labels,
+    ordered_labels,
+    softmax_labels,
 )
 from .training import Arrays, Compiled, Outcome, Protocol, run
 
@@ -67,6 +70,12 @@ def _shift(loss):
     return [_rows("shift")(loss)[0][None]]
 
 
+def _cost_and_weight(loss):
+    K = loss.num_classes
+    weight = torch.ones(K) if loss.weight is None else loss.weight
+    return [*_rows("cost")(loss), weight[:, None].expand(K, K)]
+
+
 def _none(loss):
     return [torch.zeros(1, 1)]
 
@@ -98,6 +107,7 @@ FORMULAS: dict[type, tuple[Callable, Callable, Callable]] = {
     losses.CORNLoss: (binary_tasks, _entered_signs, conditional_labels),
     losses.CLMLoss: (ordered_cuts, _none, ordered_labels),
     losses.EMD2Loss: (squared_cumulative, _none, softmax_labels),
+    losses.WKLoss: (weighted_kappa, _cost_and_weight, softmax_labels),
     losses.LogitAdjustedLoss: (adjusted_log, _shift, softmax_labels),
     losses.BalancedCrossEntropyLoss: (weighted_log, _one_hot, softmax_labels),
 }
