@@ -143,7 +143,7 @@ show_numbers(fair_gap=gap)
 # %% tags=["remove-output"]
 pairs = [("AMOL", "CE"), ("AMOL", "KL"), ("AMOL", "SORD"), ("AMOL-asym", "CE"), ("KL", "CE"),
          ("SORD", "CE")]  # fmt: skip
-rivals = [name for name in ("CORN", "CE-balanced", "LogitAdj", "Beta") if name in methods]
+rivals = [name for name in ("CORN", "WK", "CE-balanced", "LogitAdj", "Beta") if name in methods]
 pairs += [("AMOL", name) for name in rivals]
 differences = fights.contrasts(tuned, pairs, ("QWK", "MAE", "end_recall", "CHR"))
 found = fights.verdicts(differences)
@@ -163,6 +163,8 @@ judged("fair_amol_kl", "AMOL", "KL", "QWK", "better")
 judged("fair_amol_kl_mae", "AMOL", "KL", "MAE", "worse")
 judged("fair_amol_sord", "AMOL", "SORD", "QWK", "equal")
 judged("fair_asym_ce", "AMOL-asym", "CE", "QWK", "equal")
+judged("fair_amol_wk", "AMOL", "WK", "QWK", "equal")
+judged("fair_amol_wk_ends", "AMOL", "WK", "end_recall", "better")
 
 # %% [markdown]
 # ```{result} tab-fair-pairs
@@ -173,6 +175,7 @@ judged("fair_asym_ce", "AMOL-asym", "CE", "QWK", "equal")
 # - {glue:md}`fair_amol_kl` {glue:md}`fair_amol_kl_mae`
 # - {glue:md}`fair_amol_sord`
 # - {glue:md}`fair_asym_ce`
+# - {glue:md}`fair_amol_wk` {glue:md}`fair_amol_wk_ends`
 #
 # {glue:md}`fair_tuning` {glue:md}`fair_rule`
 

@@ -82,3 +82,12 @@ def test_a_mean_over_logits_that_are_not_finite_is_not_a_number():
     z = np.zeros((3, 4), np.float32)
     z[1, 2] = np.inf
     assert np.isnan(compiled(LOSSES["CE"](num_classes=4), z, np.array([0, 1, 2]))[0])
+
+
+@pytest.mark.parametrize("weight", [None, [2.0, 0.0, 0.0, 1.0]])
+def test_a_batch_with_one_label_has_kappa_zero_and_no_slopes(weight):
+    loss = LOSSES["WK"](num_classes=4, weight=weight)
+    for y in ([3], [3, 3, 3], [0] * 64, [3, 3, 1] if weight else [1, 1]):  # 1 has weight 0
+        z = np.random.default_rng(0).normal(size=(len(y), 4)).astype(np.float32) * 1e4
+        mean, slopes = compiled(loss, z, np.array(y))
+        assert mean == 1 and not slopes.any()

@@ -274,7 +274,9 @@ class BetaLoss(SoftLabelLoss):
     """Cross-entropy to `beta_labels` (`Beta`).
 
     Vargas, Gutiérrez and Hervás-Martínez, Pattern Recognition 122 (2022),
-    doi 10.1016/j.patcog.2021.108310.
+    doi 10.1016/j.patcog.2021.108310. Their later labels for the first and the last class, from a
+    generalised beta distribution (arXiv 2407.12417), are missing: its parameters are in no source
+    that could be read, dlordinal 2.7 included, whose sets leave its third parameter at 1.
 
     >>> BetaLoss(num_classes=3)(torch.tensor([[2.0, 1.0, 0.0]]), torch.tensor([0]))
     tensor(0.6175)
