@@ -10,7 +10,8 @@ from .arithmetic import compiled, exp32, f4, inlined, log1p32, log32, logistic
 
 # Each kind takes logits z (n, ·), labels y (n,), tables (count, K, ·), the number of outputs and
 # memory p and log_p (n, ·); it fills values (n,) and slopes (n, ·), of which the loss and its
-# gradient are the weighted means. Whole batches, since a call with arrays is slow; and loops over whole rows of p, padding too, since vectors are quick.
+# gradient are the weighted means. Whole batches, since a call with arrays is slow; and loops over
+# whole rows of p, padding too, since vectors are quick.
 
 
 @compiled
