@@ -149,6 +149,17 @@ say(
     f"With a temperature it is {later['AMOL']:.3f} against {later['CE']:.3f}, and NLL above "
     f"cross-entropy's on {nll} sets.",
 )  # fmt: skip
+
+# %% tags=["remove-cell"]
+furthest = mean["ECE"].idxmax()
+middle = tuned[tuned["method"] == furthest]["T"].median()
+text = f"with an ECE of {mean.loc[furthest, 'ECE']:.3f} and a median temperature of {middle:.1f}"
+say(
+    "calibration_furthest", furthest == "WK" and middle > 2,
+    f"Furthest off is WK, {text}: but for its denominator it is linear in the probabilities, so "
+    "that it always pays to be sure.",
+    f"Furthest off is {furthest}, {text}.",
+)  # fmt: skip
 best = listed(mean["RPS"].sort_values(kind="stable").index[:3])
 show_numbers(calibration_best=best, calibration_set=dataset, calibration_splits=curve_splits)
 
@@ -166,8 +177,8 @@ show_numbers(calibration_best=best, calibration_set=dataset, calibration_splits=
 # splits, ten bins of equal mass.
 # ```
 #
-# {glue:md}`calibration_amol` {glue:md}`calibration_after:myst` The lowest RPS have
-# {glue:text}`calibration_best`.
+# {glue:md}`calibration_amol` {glue:md}`calibration_after:myst` {glue:md}`calibration_furthest` The
+# lowest RPS have {glue:text}`calibration_best`.
 
 # %% [markdown]
 # ## Twins
