@@ -88,10 +88,13 @@ class OrdinalLoss(nn.Module):
             w_y l and w_y; a sample's pair is the same whatever stands beside it.
         """
         values = self.values(logits, target)
+        weights = self._weights(target, values)
+        return values if self.weight is None else values * weights, weights
+
+    def _weights(self, target, like):
         if self.weight is None:
-            return values, torch.ones_like(values)
-        weights = F.embedding(target, self.weight[:, None].to(values.dtype)).squeeze(-1)
-        return values * weights, weights
+            return torch.ones_like(like)
+        return F.embedding(target, self.weight[:, None].to(like.dtype)).squeeze(-1)
 
     def _terms(self, logits, target, ignored):
         return self.terms(logits, target)
@@ -217,10 +220,7 @@ class BatchLoss(OrdinalLoss):
         return self._terms(logits, target, torch.zeros_like(target, dtype=torch.bool))
 
     def _terms(self, logits, target, ignored):
-        weights = torch.ones_like(logits[..., 0])
-        if self.weight is not None:
-            weights = F.embedding(target, self.weight[:, None].to(logits.dtype)).squeeze(-1)
-        weights = weights.masked_fill(ignored, 0)
+        weights = self._weights(target, logits[..., 0]).masked_fill(ignored, 0)
         return self.batch_values(logits, target, weights) * weights, weights
 
 
