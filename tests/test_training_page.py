@@ -87,10 +87,10 @@ def test_fused_multiply_add_is_exact(page):
         twice = (given[:, 0] * given[:, 1] + given[:, 2]).astype(np.float32)
     assert np.count_nonzero(twice != exact) > len(given) / 10  # the cases are hard ones
     found = evaluate(page, """(triples) => {
-      const product = new Product(1, 8), c = new Float64Array(16), text = (x) => String(x);
+      const product = new Product(1, 1), c = new Float64Array(16), text = (x) => String(x);
+      const eight = (x) => new Float64Array(8).fill(x);
       return triples.map(([a, b, x]) => {
-        product.take(new Float64Array(8).fill(b), 0, 1, 8, 8, 1);
-        product.row(new Float64Array([a]), 0, 1, c, 0, new Float64Array(8).fill(x), 0);
+        product.multiply(matrix([a], 0, 1, 1), matrix(eight(b), 0, 1, 8), c, eight(x), 0);
         return [fma(a, b, x), ...c.slice(0, 8)].map(text);
       });
     }""", given.tolist())  # fmt: skip

@@ -22,7 +22,7 @@ class Network {
     [this.weights, this.m, this.v, this.gradient] = [0, 0, 0, 0].map(() => numbers(this.starts[this.last]));
     [this.values, this.slopes] = [0, 0].map(() => units.map((n) => numbers(rows * n)));
     this.zeros = numbers(Math.max(...units));
-    this.product = new Product(rows * Math.max(...units));
+    this.product = new Product(rows * Math.max(...units), Math.max(...units, rows));
     this.powers = [1, 1];
     for (let l = 0; l < this.last; l++) {
       const bound = 1 / Math.sqrt(units[l]);
