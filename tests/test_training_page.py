@@ -87,10 +87,10 @@ def test_fused_multiply_add_is_exact(page):
         twice = (given[:, 0] * given[:, 1] + given[:, 2]).astype(np.float32)
     assert np.count_nonzero(twice != exact) > len(given) / 10  # the cases are hard ones
     found = evaluate(page, """(triples) => {
-      const product = new Product(1, 8), c = new Float64Array(16), text = (x) => String(x);
+      const product = new Product(1, 1), c = new Float64Array(16), text = (x) => String(x);
+      const eight = (x) => new Float64Array(8).fill(x);
       return triples.map(([a, b, x]) => {
-        product.take(new Float64Array(8).fill(b), 0, 1, 8, 8, 1);
-        product.row(new Float64Array([a]), 0, 1, c, 0, new Float64Array(8).fill(x), 0);
+        product.multiply(matrix([a], 0, 1, 1), matrix(eight(b), 0, 1, 8), c, eight(x), 0);
         return [fma(a, b, x), ...c.slice(0, 8)].map(text);
       });
     }""", given.tolist())  # fmt: skip
@@ -121,6 +121,22 @@ def test_tables_are_those_of_the_losses(page, K):
             assert np.array_equal(np.array(found), tables.reshape(len(tables), -1)), name
 
 
+def check_bits(page, dataset, method, seed, **chosen):
+    settings = StudySettings(datasets=[dataset], methods=[method], seeds=[seed], **chosen)
+    run = plan(settings)[0]
+    outcome = engine.train(run.loss, seed, run.data.arrays, settings.protocol)
+    given = training_page.page_data(settings)
+    data = {"classes": run.data.arrays.num_classes}
+    message = {"loss": method, "alpha": settings.alpha, "sigma": settings.sigma, "seed": seed,
+               "data": data, "parts": given["sets"][dataset]["parts"],
+               "protocol": given["protocol"]}  # fmt: skip
+    found = page.evaluate(TRAIN, [EXTENSION["worker_source"](SCRIPTS), message])
+    assert found["digest"] == outcome.weights_digest
+    assert found["labels"] == outcome.y_pred.tolist()
+    assert (found["bestEpoch"], found["epochs"]) == (outcome.best_epoch, outcome.epochs)
+    return found
+
+
 @pytest.mark.parametrize("dataset, method, alpha, sigma, seed", [
     ("Wine Red", "CE", 1.0, 1.0, 0), ("Wine Red", "AMOL", 1.0, 1.0, 1),
     ("Wine Red", "OLL", 1.0, 1.0, 2), ("Abalone", "CE", 1.0, 1.0, 0),
@@ -128,18 +144,13 @@ def test_tables_are_those_of_the_losses(page, K):
     ("Abalone", "KL", 1.0, 1.0, 2**32 - 1),
 ])  # fmt: skip
 def test_browser_ends_with_the_same_bits(page, dataset, method, alpha, sigma, seed):
-    chosen = {"alpha": alpha, "sigma": sigma, "seeds": [seed], "epochs": 45}
-    settings = StudySettings(datasets=[dataset], methods=[method], **chosen)
-    run = plan(settings)[0]
-    outcome = engine.train(run.loss, seed, run.data.arrays, settings.protocol)
-    given = training_page.page_data(settings)
-    data = {"classes": run.data.arrays.num_classes}
-    message = {"loss": method, "alpha": alpha, "sigma": sigma, "seed": seed, "data": data,
-               "parts": given["sets"][dataset]["parts"], "protocol": given["protocol"]}  # fmt: skip
-    found = page.evaluate(TRAIN, [EXTENSION["worker_source"](SCRIPTS), message])
-    assert found["digest"] == outcome.weights_digest
-    assert found["labels"] == outcome.y_pred.tolist()
-    assert (found["bestEpoch"], found["epochs"]) == (outcome.best_epoch, outcome.epochs)
+    check_bits(page, dataset, method, seed, alpha=alpha, sigma=sigma, epochs=45)
+
+
+@pytest.mark.parametrize("hidden, layers, batch_size", [(13, 3, 50), (5, 1, 7), (131, 2, 2000)])
+def test_other_shapes_end_with_the_same_bits(page, hidden, layers, batch_size):
+    shape = {"hidden": hidden, "layers": layers, "batch_size": batch_size}
+    check_bits(page, "Wine Red", "AMOL", 3, lr=0.01, epochs=12, **shape)
 
 
 def test_page_data_refuses_what_the_browser_does_not_know():

@@ -10,16 +10,16 @@ const TINY = f(1e-30);
 // is next to that, a bit more of the same brings another number than r.
 function fma(a, b, c) {
   const q = a * b, s = q + c, r = f(s);
-  return f(s + (s - r) * NUDGE) === r ? r : settle(q, c, s, r);
+  return f(s + (s - r) * NUDGE) === r ? r : f(settle(q, c, s, r)); // this f tells the compiler: a number
 }
 const NUDGE = 2 ** -20;
 
-// float32 of q + c, where the float64 sum s lies half-way or next to it: half-way, r has a float32
-// number for its mirror image in s, and the sum's own error says to which side it goes.
+// A number that rounds as q + c, where the float64 sum s lies half-way or next to it: half-way, r has
+// a float32 number for its mirror image in s, and the sum's own error says to which side it goes.
 function settle(q, c, s, r) {
   const mirrored = s - r + s, t = s - q, error = q - (s - t) + (c - t);
   if (f(mirrored) !== mirrored || error === 0) return r;
-  return f(s + Math.sign(error) * Math.abs(s) * 2 ** -52);
+  return s + Math.sign(error) * Math.abs(s) * 2 ** -52;
 }
 
 const LOG2_E = f(1.4426950408889634), LN2_HIGH = f(0.693359375), LN2_LOW = f(-2.1219444e-4);

@@ -1,20 +1,28 @@
 // A network with hidden layers of rectified units, trained by Adam, with early stopping: the
 // arithmetic and the order of every sum are those of amol/experiments/engine. A factor of 0 in a
 // chain of fused multiply-adds changes nothing, so it is left out: half of all hidden values are 0.
+// That holds for finite numbers. One that isn't, among weights or slopes, makes weights NaN in the
+// same step, be it by the gradient of a bias alone, and `train` ends as Python does.
 const ROWS = 256; // samples at a time where no training limits them
-const BETA_1 = f(0.9), BETA_2 = f(0.999), ONE = new Float64Array([1]);
+const BETA_1 = f(0.9), BETA_2 = f(0.999), CHOICE = new Float64Array(2);
+
+// x, or 0 where h is at most 0: not by an `if`, which the processor would guess wrong half the time.
+function rectified(x, h) {
+  CHOICE[1] = x;
+  return CHOICE[!(h <= 0) | 0];
+}
 
 class Network {
   constructor(units, batch, random) {
-    const rows = Math.max(batch, ROWS), numbers = (n) => new Float64Array(n + 8); // see `Product`
+    const rows = Math.max(batch, ROWS), numbers = (n) => new Float64Array(n + 8); // see `multiply`
     this.units = units;
     this.last = units.length - 1;
     this.starts = [0]; // of each layer's weights (inputs, outputs) row by row, then its bias
     for (let l = 0; l < this.last; l++) this.starts.push(this.starts[l] + (units[l] + 1) * units[l + 1]);
-    [this.weights, this.m, this.v] = [0, 0, 0].map(() => numbers(this.starts[this.last]));
+    [this.weights, this.m, this.v, this.gradient] = [0, 0, 0, 0].map(() => numbers(this.starts[this.last]));
     [this.values, this.slopes] = [0, 0].map(() => units.map((n) => numbers(rows * n)));
-    [this.zeros, this.gradient] = [0, 0].map(() => numbers(Math.max(...units)));
-    this.product = new Product(Math.max(...units, rows), Math.max(...units));
+    this.zeros = numbers(Math.max(...units));
+    this.product = new Product(rows * Math.max(...units), Math.max(...units, rows));
     this.powers = [1, 1];
     for (let l = 0; l < this.last; l++) {
       const bound = 1 / Math.sqrt(units[l]);
@@ -24,46 +32,51 @@ class Network {
     }
   }
 
+  // Weights (inputs, outputs) of a layer.
+  layer(l) {
+    return matrix(this.weights, this.starts[l], this.units[l], this.units[l + 1]);
+  }
+
   // Logits of n samples, which lie in values[0].
   forward(n) {
-    const { product, weights } = this;
     for (let l = 0; l < this.last; l++) {
       const [inputs, outputs] = this.units.slice(l, l + 2), h = this.values[l], a = this.values[l + 1];
-      product.take(weights, this.starts[l], inputs, outputs, outputs, 1);
-      for (let i = 0; i < n; i++) {
-        product.row(h, i * inputs, 1, a, i * outputs, weights, this.starts[l + 1] - outputs);
-      }
-      if (l < this.last - 1) for (let i = 0; i < n * outputs; i++) if (a[i] <= 0) a[i] = 0;
+      const bias = this.starts[l + 1] - outputs;
+      this.product.multiply(matrix(h, 0, n, inputs), this.layer(l), a, this.weights, bias);
+      if (l < this.last - 1) for (let i = 0; i < n * outputs; i++) a[i] = rectified(a[i], a[i]);
     }
     return this.values[this.last];
   }
 
   // Slopes at the values of hidden layer l from those behind it.
   back(l, n) {
-    const [inputs, outputs] = this.units.slice(l, l + 2), h = this.values[l], g = this.slopes[l];
-    this.product.take(this.weights, this.starts[l], outputs, inputs, 1, outputs);
-    for (let i = 0; i < n; i++) {
-      this.product.row(this.slopes[l + 1], i * outputs, 1, g, i * inputs, this.zeros, 0);
-    }
-    for (let i = 0; i < n * inputs; i++) if (h[i] <= 0) g[i] = 0;
+    const h = this.values[l], g = this.slopes[l], d = matrix(this.slopes[l + 1], 0, n, this.units[l + 1]);
+    this.product.multiply(d, transposed(this.layer(l)), g, this.zeros, 0);
+    for (let i = 0; i < n * this.units[l]; i++) g[i] = rectified(g[i], h[i]);
   }
 
   // Adam's step from the slopes at the logits of n samples.
   step(n, lr) {
-    const { product, powers, gradient, zeros } = this;
+    const { powers } = this;
     powers[0] *= 0.9;
     powers[1] *= 0.999;
     const rate = (lr * 0.1) / (1 - powers[0]);
     const scale = f(Math.sqrt(0.001 / (1 - powers[1])) / rate), epsilon = f(1e-8 / rate);
     for (let l = this.last - 1; l >= 0; l--) {
-      const [inputs, outputs] = this.units.slice(l, l + 2);
       if (l > 0) this.back(l, n);
-      product.take(this.slopes[l + 1], 0, n, outputs, outputs, 1);
-      for (let k = 0; k <= inputs; k++) {
-        if (k < inputs) product.row(this.values[l], k, inputs, gradient, 0, zeros, 0);
-        else product.row(ONE, 0, 0, gradient, 0, zeros, 0); // the bias is the weight of a value that is 1
-        this.adam(this.starts[l] + k * outputs, outputs, scale, epsilon);
-      }
+      this.differentiate(l, n);
+      this.adam(this.starts[l], this.starts[l + 1] - this.starts[l], scale, epsilon);
+    }
+  }
+
+  // Gradient of the weights of layer l and of its bias, the weight of a value that is 1.
+  differentiate(l, n) {
+    const [inputs, outputs] = this.units.slice(l, l + 2), { gradient } = this, d = this.slopes[l + 1];
+    const h = transposed(matrix(this.values[l], 0, n, inputs)), bias = inputs * outputs;
+    this.product.multiply(h, matrix(d, 0, n, outputs), gradient, this.zeros, 0);
+    gradient.fill(0, bias, bias + outputs);
+    for (let i = 0; i < n * outputs; i += outputs) {
+      for (let j = 0; j < outputs; j++) gradient[bias + j] = f(gradient[bias + j] + d[i + j]);
     }
   }
 
@@ -135,7 +148,7 @@ function train(data, tables, seed, protocol, said) {
       network.step(count, lr);
     }
     const { labels, loss } = evaluate(network, data.validation.X, tables, data.validation.y);
-    if (!Number.isFinite(loss)) {
+    if (!Number.isFinite(loss) || !network.weights.every(Number.isFinite)) {
       failed = epoch;
       break;
     }

@@ -1,78 +1,97 @@
 // Products of matrices as chains of fused multiply-adds, eight at a time, for the processor has other
-// work while one sum is rounded. Results are written in eights as well: what spills over the end of a
-// row is overwritten by the next one, and arrays are longer by eight.
+// work while one sum is rounded.
 const HALF = -(2 ** 31), NORMAL = 2 ** -125;
+const SUMS = new Float64Array(8), WORDS = new Int32Array(SUMS.buffer);
+
+// A matrix in an array, row by row from a start on.
+function matrix(values, start, rows, columns) {
+  return { values, start, rows, columns, rowStride: columns, columnStride: 1 };
+}
+
+function transposed({ values, start, rows, columns }) {
+  return { values, start, rows: columns, columns: rows, rowStride: 1, columnStride: columns };
+}
 
 class Product {
-  constructor(steps, columns) {
-    this.panels = new Float64Array(steps * (columns + 8)); // of eight columns each, row by row
-    this.places = new Int32Array(steps);
-    this.factors = new Float64Array(steps);
-    this.sums = new Float64Array(8);
-    this.words = new Int32Array(this.sums.buffer);
+  // For left matrices of so many elements, and sums of so many products.
+  constructor(elements, steps) {
+    this.places = new Int32Array(elements + 1);
+    this.factors = new Float64Array(elements + 1);
+    this.panel = new Float64Array(8 * steps);
   }
 
-  // Takes the right matrix b (steps, columns), whose rows and columns lie at these strides.
-  take(b, start, steps, columns, rowStride, columnStride) {
-    const { panels } = this;
-    let at = 0, least = Infinity;
-    for (let j = 0; j < columns; j += 8) {
-      for (let k = 0; k < steps; k++) {
-        for (let i = j; i < j + 8; i++) {
-          const value = i < columns ? b[start + k * rowStride + i * columnStride] : 0;
-          panels[at++] = value;
-          if (value !== 0) least = Math.min(least, Math.abs(value));
-        }
+  // a · b into c, row by row; the sums of each row start at x[from], … Whole eights are written:
+  // what spills over the end of a row is overwritten by the next row or, as the last panel comes
+  // first, by the next panel, and arrays are longer by eight.
+  multiply(a, b, c, x, from) {
+    const { ends, least } = this.list(a), last = Math.ceil(b.columns / 8) * 8 - 8;
+    for (let j = last; j >= 0; j -= 8) {
+      const quick = least * this.fill(b, j) >= NORMAL;
+      for (let i = 0, to = j, first = 0; i < a.rows; first = ends[i++], to += b.columns) {
+        if (quick && this.eight(first, ends[i], c, to, x, from + j)) continue;
+        for (let m = 0; m < 8; m++) c[to + m] = this.one(first, ends[i], m, x[from + j + m]);
       }
     }
-    Object.assign(this, { steps, columns, least });
   }
 
-  // A row of the product into c[to], …: each sum starts at x[from], … and takes, in order, the row
-  // a[at], a[at + stride], … of the left matrix, without its zeros, times a column of b.
-  row(a, at, stride, c, to, x, from) {
-    const { places, factors, columns, steps } = this;
+  // Lists the elements of a that aren't 0, row by row, with their places in the panel; returns
+  // where each row ends, and the least magnitude.
+  list({ values, start, rows, columns, rowStride, columnStride }) {
+    const { places, factors } = this, ends = new Int32Array(rows);
     let found = 0, least = Infinity;
-    for (let k = 0; k < steps; k++, at += stride) {
-      const value = a[at];
-      if (value === 0) continue;
-      places[found] = 8 * k;
-      factors[found++] = value;
-      least = Math.min(least, Math.abs(value));
+    for (let i = 0; i < rows; i++) {
+      for (let k = 0, at = start + i * rowStride; k < columns; k++, at += columnStride) {
+        places[found] = 8 * k;
+        factors[found] = values[at];
+        found += (values[at] !== 0) | 0; // not an `if`, which the processor would often guess wrong
+      }
+      ends[i] = found;
     }
-    const quick = least * this.least >= NORMAL || !found;
-    for (let j = 0; j < columns; j += 8) {
-      if (quick && this.eight(found, j * this.steps, c, to + j, x, from + j)) continue;
-      for (let k = j; k < j + 8; k++) c[to + k] = this.one(found, j * this.steps + k - j, x[from + k]);
-    }
+    for (let s = 0; s < found; s++) least = Math.min(least, Math.abs(factors[s]));
+    return { ends, least };
   }
 
-  one(found, start, sum) {
-    const { panels, places, factors } = this;
-    for (let s = 0; s < found; s++) sum = fma(factors[s], panels[start + places[s]], sum);
+  // Copies eight columns of b from column j on into the panel, step by step, with zeros behind the
+  // last; returns the least magnitude but 0.
+  fill({ values, start, rows, columns, rowStride, columnStride }, j) {
+    const { panel } = this;
+    let least = Infinity;
+    for (let k = 0, to = 0; k < rows; k++) {
+      for (let m = j; m < j + 8; m++) {
+        const value = m < columns ? values[start + k * rowStride + m * columnStride] : 0;
+        panel[to++] = value;
+        if (value !== 0) least = Math.min(least, Math.abs(value));
+      }
+    }
+    return least;
+  }
+
+  one(s, end, m, sum) {
+    const { places, factors, panel } = this;
+    for (; s < end; s++) sum = fma(factors[s], panel[places[s] + m], sum);
     return sum;
   }
 
   // As `one`, but stops and returns false where a sum is half-way between two float32 numbers: the
   // last 29 of its bits are then 1 0 … 0. In sums below 2⁻¹²⁶ other bits are, but these are exact if
   // no product is smaller than `NORMAL`.
-  eight(found, start, c, to, x, from) {
-    const { panels, places, factors, sums, words } = this;
+  eight(s, end, c, to, x, from) {
+    const { places, factors, panel } = this;
     let r0 = x[from], r1 = x[from + 1], r2 = x[from + 2], r3 = x[from + 3],
       r4 = x[from + 4], r5 = x[from + 5], r6 = x[from + 6], r7 = x[from + 7];
-    for (let s = 0; s < found; s++) {
-      const a = factors[s], at = start + places[s];
-      r0 = f((sums[0] = a * panels[at] + r0));
-      r1 = f((sums[1] = a * panels[at + 1] + r1));
-      r2 = f((sums[2] = a * panels[at + 2] + r2));
-      r3 = f((sums[3] = a * panels[at + 3] + r3));
-      r4 = f((sums[4] = a * panels[at + 4] + r4));
-      r5 = f((sums[5] = a * panels[at + 5] + r5));
-      r6 = f((sums[6] = a * panels[at + 6] + r6));
-      r7 = f((sums[7] = a * panels[at + 7] + r7));
-      if (words[0] << 3 === HALF || words[2] << 3 === HALF || words[4] << 3 === HALF) return false;
-      if (words[6] << 3 === HALF || words[8] << 3 === HALF || words[10] << 3 === HALF) return false;
-      if (words[12] << 3 === HALF || words[14] << 3 === HALF) return false;
+    for (; s < end; s++) {
+      const a = factors[s], at = places[s];
+      r0 = f((SUMS[0] = a * panel[at] + r0));
+      r1 = f((SUMS[1] = a * panel[at + 1] + r1));
+      r2 = f((SUMS[2] = a * panel[at + 2] + r2));
+      r3 = f((SUMS[3] = a * panel[at + 3] + r3));
+      r4 = f((SUMS[4] = a * panel[at + 4] + r4));
+      r5 = f((SUMS[5] = a * panel[at + 5] + r5));
+      r6 = f((SUMS[6] = a * panel[at + 6] + r6));
+      r7 = f((SUMS[7] = a * panel[at + 7] + r7));
+      if (WORDS[0] << 3 === HALF || WORDS[2] << 3 === HALF || WORDS[4] << 3 === HALF) return false;
+      if (WORDS[6] << 3 === HALF || WORDS[8] << 3 === HALF || WORDS[10] << 3 === HALF) return false;
+      if (WORDS[12] << 3 === HALF || WORDS[14] << 3 === HALF) return false;
     }
     c[to] = r0;
     c[to + 1] = r1;
