@@ -53,7 +53,7 @@ DIGESTS = {
 
 
 def tiny(X, y) -> Dataset:
-    return Dataset("tiny", np.array(X, float), np.array(y), 2, ("a",), ("0", "1"), "made up")
+    return Dataset("tiny", np.array(X, float), np.array(y), ("a",), ("0", "1"), "made up")
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -246,7 +246,7 @@ NODATA = -3.4028234663852886e38
 def column_of(values) -> Dataset:
     values = np.array(values, float)[:, None]
     y = np.arange(len(values)) % 2
-    return Dataset("my", values, y, 2, ("height",), ("0", "1"), "", range(2, len(values) + 2))
+    return Dataset("my", values, y, ("height",), ("0", "1"), "", range(2, len(values) + 2))
 
 
 @pytest.mark.parametrize("row", [5, 90])  # of the training part, and of another

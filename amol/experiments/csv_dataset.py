@@ -93,7 +93,6 @@ def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> 
         name=file_stem(path.name),
         X=np.hstack([values for _, values in features]),
         y=y,
-        num_classes=len(class_names),
         feature_names=tuple(name for names, _ in features for name in names),
         class_names=class_names,
         source=path.name + (f"; rare classes merged: {', '.join(merged)}" if merged else ""),
