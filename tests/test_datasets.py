@@ -10,21 +10,18 @@ import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from amol.experiments import datasets
-from amol.experiments.datasets import (
-    ABALONE_VARIANTS,
-    DATASETS,
-    MORE_DATASETS,
+from amol.experiments.dataset import (
     SPLIT_ORDERS,
     DataError,
     Dataset,
     duplicate_rows,
-    load_dataset,
     merge_rare_classes,
     network_features,
     split,
     standardize,
     twin_share,
 )
+from amol.experiments.datasets import ABALONE_VARIANTS, DATASETS, MORE_DATASETS, load_dataset
 
 # rows, features, class counts, class names at both ends, repeated rows
 FACTS = {
@@ -206,6 +203,7 @@ def test_shares_and_stratification_of_a_split():
 
 ARRAYS = """
 import hashlib
+from amol.experiments.dataset import *
 from amol.experiments.datasets import *
 for name in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
     data = load_dataset(name)

@@ -44,7 +44,7 @@ class Format:
         Whether the first row holds the names of the columns. Without it they are called 1, 2, …
         Where this isn't said, the first row must hold no number, and is the header.
     merge_rare : int
-        Classes of fewer rows join a neighbor; see `amol.experiments.datasets.merge_rare_classes`.
+        Classes of fewer rows join a neighbor; see `amol.experiments.dataset.merge_rare_classes`.
     """
 
     sep: str = ","

@@ -14,35 +14,7 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments.csv_dataset import file_stem, is_file, read_csv
-from amol.experiments.dataset import (
-    SPLIT_ORDERS,
-    DataError,
-    Dataset,
-    duplicate_rows,
-    merge_rare_classes,
-    network_features,
-    split,
-    standardize,
-    twin_share,
-)
-
-__all__ = [
-    "ABALONE_VARIANTS",
-    "DATASETS",
-    "MORE_DATASETS",
-    "RARE",
-    "SPLIT_ORDERS",
-    "DataError",
-    "Dataset",
-    "duplicate_rows",
-    "is_file",
-    "load_dataset",
-    "merge_rare_classes",
-    "network_features",
-    "split",
-    "standardize",
-    "twin_share",
-]
+from amol.experiments.dataset import DataError, Dataset, merge_rare_classes
 
 DATASETS = ("Synthetic", "Wine Red", "Wine White", "Abalone")
 # Other encodings of sex, to show that the choice of one-hot hardly matters.

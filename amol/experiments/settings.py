@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
 from amol.errors import did_you_mean
+from amol.experiments.csv_dataset import is_file
 from amol.experiments.csv_table import Format
 from amol.experiments.dataset import FRACTIONS, SPLIT_ORDERS, Dataset
 from amol.experiments.datasets import (
     ABALONE_VARIANTS,
     DATASETS,
     MORE_DATASETS,
-    is_file,
     load_dataset,
 )
 from amol.experiments.engine import MONITORS, Protocol
