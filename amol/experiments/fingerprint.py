@@ -13,8 +13,9 @@ import hashlib
 import importlib
 import sys
 import types
-from collections import deque
+from collections import ChainMap, deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from numbers import Number
 from pathlib import PurePath
@@ -89,6 +90,7 @@ class _Reader:
 
     def __init__(self):
         self._met: dict[int, tuple[int, object]] = {}  # holds the object, so no id is used twice
+        self._modules: set[tuple[str, ...]] = set()  # with the names of members that were read
 
     def read(self, thing: object) -> str:
         """Digest of one object."""
@@ -169,12 +171,9 @@ class _Reader:
     @staticmethod
     def _reduced(thing: object) -> tuple:
         """What Python's own objects without attributes are made of, as pickle sees them."""
-        library = _library(type(thing).__module__) or ""
-        try:
-            if library.startswith("Python"):
+        if (_library(type(thing).__module__) or "").startswith("Python"):
+            with suppress(TypeError):
                 return thing.__reduce_ex__(2)
-        except TypeError:
-            pass
         raise Unsure(f"an object of {type(thing).__module__}.{type(thing).__qualname__}")
 
     def _state(self, thing: object) -> list[str]:
@@ -216,17 +215,19 @@ class _Reader:
     def _names(self, code: types.CodeType, scope: Mapping) -> list[str]:
         """The globals that code names, and the members of modules that it may reach."""
         names = list(dict.fromkeys(name for part in _with_inner(code) for name in part.co_names))
-        parts = []
-        inside = {name: _import(name, scope) for name in _imported(code)}
         for name in names:
             if name in READERS:
                 raise Unsure(f"{code.co_name} calls {name}, whose result can change")
-            if name not in inside and name not in scope:
-                continue
-            found = inside.get(name) or scope[name]
+        inside = {name: _import(name, scope) for name in _imported(code)}
+        return self._members(ChainMap(inside, scope), names)
+
+    def _members(self, scope: Mapping, names: list[str]) -> list[str]:
+        parts = []
+        for name in names:
+            found = scope.get(name)
             if isinstance(found, types.ModuleType):
                 parts += [name, *self._module(found, names)]
-            else:
+            elif name in scope:
                 parts += [name, self.read(found)]
         return parts
 
@@ -236,14 +237,10 @@ class _Reader:
             return ["module", library, module.__name__]
         if names is None or {"getattr", "vars"} & set(names):
             raise Unsure(f"members of the module {module.__name__} that are named at run time")
-        parts = ["module"]
-        for name in names:
-            found = vars(module).get(name)
-            if isinstance(found, types.ModuleType):
-                parts += [name, *self._module(found, [n for n in names if n != name])]
-            elif name in vars(module):
-                parts += [name, self.read(found)]
-        return parts
+        if (module.__name__, *names) in self._modules:  # modules may hold one another
+            return ["module met"]
+        self._modules.add((module.__name__, *names))
+        return ["module", *self._members(vars(module), names)]
 
     def _class(self, thing: type) -> list[str]:
         if library := _library(thing.__module__):
