@@ -18,6 +18,7 @@ from amol.experiments.dataset import LARGEST
 
 SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "space": r"\s+"}
 DECIMALS = (".", ",")
+CLASSES = range(3, 257)  # a center has a class on either side
 THOUSANDS = ("", ",", ".", "'", "space")
 MINUS = "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
 SPACES = "\u00a0\u2007\u2009\u202f"  # no-break, figure, thin, narrow no-break

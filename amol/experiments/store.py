@@ -1,8 +1,8 @@
 """The store: one file per finished run, ``KEY.npz`` in a folder, written the moment it ends.
 
 A file is written under another name and then renamed, so it is whole or not there; a process
-killed in between leaves its ``.new`` behind, which a study clears after a day. NumPy checks the CRC-32 on
-reading; a damaged file is deleted, and that one run is trained again.
+killed in between leaves its ``.new`` behind, which a study clears after a day. NumPy checks the
+CRC-32 on reading; a damaged file is deleted, and that one run is trained again.
 """
 
 import os
