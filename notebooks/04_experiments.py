@@ -40,7 +40,7 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments import StudySettings, load_dataset
-from amol.experiments.datasets import duplicate_rows, split, twin_share
+from amol.experiments.dataset import duplicate_rows, split, twin_share
 from amol.losses import center_class
 from amol.paper.open_choices import CHOICES
 from amol.paper.rules_on_data import SIZES

@@ -42,7 +42,7 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments import StudySettings, load_dataset, predictions, run_study
-from amol.experiments.datasets import split
+from amol.experiments.dataset import split
 from amol.losses import PAPER_METHODS, center_class
 from amol.paper.tails import certainty
 from amol.report import figures, footer, say, show, show_numbers, tables

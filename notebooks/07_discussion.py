@@ -41,7 +41,7 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments import StudySettings, predictions, run_study
-from amol.experiments.datasets import split
+from amol.experiments.dataset import split
 from amol.losses import center_class
 from amol.paper.tails import certainty
 from amol.report import figures, footer, pictures, say, show, show_numbers, tables

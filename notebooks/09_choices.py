@@ -31,7 +31,7 @@ import pandas as pd
 from IPython.display import Markdown
 
 from amol.experiments import StudySettings, load_dataset, run_study
-from amol.experiments.datasets import split
+from amol.experiments.dataset import split
 from amol.losses import center_class, center_weight, closeness
 from amol.paper import protocol_fit, protocol_search, recordings
 from amol.paper.open_choices import CHOICES, distances_to_paper

@@ -30,7 +30,7 @@ epochs: int = 20  # passes over the training part, at least 1
 import torch
 
 from amol.experiments import load_dataset
-from amol.experiments.datasets import split, standardize
+from amol.experiments.dataset import split, standardize
 from amol.losses import LOSSES
 
 if method not in LOSSES or LOSSES[method](num_classes=7).num_logits != 7 or epochs < 1:

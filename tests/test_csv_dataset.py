@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from amol.experiments import csv_dataset
 from amol.experiments.csv_dataset import read_csv
-from amol.experiments.datasets import load_dataset, split
+from amol.experiments.dataset import split
+from amol.experiments.datasets import load_dataset
 from amol.experiments.runs import plan
 from amol.experiments.settings import StudySettings
 

@@ -10,21 +10,18 @@ import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from amol.experiments import datasets
-from amol.experiments.datasets import (
-    ABALONE_VARIANTS,
-    DATASETS,
-    MORE_DATASETS,
+from amol.experiments.dataset import (
     SPLIT_ORDERS,
     DataError,
     Dataset,
     duplicate_rows,
-    load_dataset,
     merge_rare_classes,
     network_features,
     split,
     standardize,
     twin_share,
 )
+from amol.experiments.datasets import ABALONE_VARIANTS, DATASETS, MORE_DATASETS, load_dataset
 
 # rows, features, class counts, class names at both ends, repeated rows
 FACTS = {
@@ -53,7 +50,7 @@ DIGESTS = {
 
 
 def tiny(X, y) -> Dataset:
-    return Dataset("tiny", np.array(X, float), np.array(y), 2, ("a",), ("0", "1"), "made up")
+    return Dataset("tiny", np.array(X, float), np.array(y), ("a",), ("0", "1"), "made up")
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -206,6 +203,7 @@ def test_shares_and_stratification_of_a_split():
 
 ARRAYS = """
 import hashlib
+from amol.experiments.dataset import *
 from amol.experiments.datasets import *
 for name in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
     data = load_dataset(name)
@@ -246,7 +244,7 @@ NODATA = -3.4028234663852886e38
 def column_of(values) -> Dataset:
     values = np.array(values, float)[:, None]
     y = np.arange(len(values)) % 2
-    return Dataset("my", values, y, 2, ("height",), ("0", "1"), "", range(2, len(values) + 2))
+    return Dataset("my", values, y, ("height",), ("0", "1"), "", range(2, len(values) + 2))
 
 
 @pytest.mark.parametrize("row", [5, 90])  # of the training part, and of another

@@ -238,6 +238,19 @@ def test_a_member_named_at_run_time_is_not_read_for_sure(tmp_path, monkeypatch):
     importlib.invalidate_caches()
 
 
+def test_a_function_called_as_its_module_is_read(tmp_path, monkeypatch):
+    package = tmp_path / "nested"
+    package.mkdir()
+    (package / "__init__.py").write_text("from nested import cost\n")
+    (package / "cost.py").write_text("import nested\ndef cost(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    text = "import nested\ndef loss(x):\n    return nested.cost.cost(x)"
+    scope = define(text, __name__="__main__")
+    before = fingerprint(scope["loss"])
+    exec("def cost(x):\n    return x + 2", vars(scope["nested"].cost))
+    assert fingerprint(scope["loss"]) != before
+
+
 def test_objects_that_hold_one_another_are_read():
     one, other = State(1), State(2)
     one.other, other.other = other, one

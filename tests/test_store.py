@@ -1,7 +1,9 @@
 """The store: whole files or none, a damaged one costs one run."""
 
 import dataclasses
+import os
 import stat
+import time
 
 import numpy as np
 import pytest
@@ -56,6 +58,14 @@ def test_a_damaged_file_is_never_taken_for_another_run(tmp_path_factory, data):
         np.testing.assert_array_equal(
             getattr(found.outcome, field.name), getattr(stored().outcome, field.name)
         )
+
+
+def test_what_a_killed_process_left_is_cleared_after_a_day(tmp_path):
+    for name, age in {"a.npz": 30, "old.new": 25, "young.new": 23}.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time.time() - age * 3600,) * 2)
+    Store(tmp_path).check()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "young.new"]
 
 
 def test_a_place_that_cannot_be_written_is_refused_in_one_line(tmp_path):

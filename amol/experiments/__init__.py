@@ -10,7 +10,8 @@ StudySettings, run_study, run_studies, predictions
 The other modules are this room's own.
 """
 
-from .datasets import DATASETS, Dataset, load_dataset
+from .dataset import Dataset
+from .datasets import DATASETS, load_dataset
 from .settings import StudySettings
 from .study import predictions, run_studies, run_study
 

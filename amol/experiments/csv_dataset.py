@@ -17,6 +17,7 @@ import pandas as pd
 
 from amol.errors import did_you_mean
 from amol.experiments.csv_table import (
+    CLASSES,
     DATE,
     DECIMALS,
     SEPARATORS,
@@ -35,7 +36,6 @@ ENDINGS = re.compile(r"(\.(csv|tsv|txt|data)(\.gz|\.zip)?|\.gz|\.zip)$", re.IGNO
 MOST_WORDS = 100  # different words in one column
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "?"}
 ENOUGH = 5  # rows of a class, so that training, validation and test part each get one
-CLASSES = range(3, 257)  # a center has a class on either side
 
 
 def is_file(name: str | PathLike) -> bool:
@@ -93,7 +93,6 @@ def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> 
         name=file_stem(path.name),
         X=np.hstack([values for _, values in features]),
         y=y,
-        num_classes=len(class_names),
         feature_names=tuple(name for names, _ in features for name in names),
         class_names=class_names,
         source=path.name + (f"; rare classes merged: {', '.join(merged)}" if merged else ""),

@@ -13,6 +13,7 @@ import numpy as np
 
 from amol.errors import did_you_mean
 from amol.experiments.csv_table import (
+    CLASSES,
     SEPARATORS,
     Format,
     first_row,
@@ -22,7 +23,6 @@ from amol.experiments.csv_table import (
 )
 
 MOST_ROWS = 2**21 - 1  # the audit's random numbers are then the same in a browser
-CLASSES = range(3, 257)  # a center has a class on either side
 
 
 @dataclass
@@ -134,8 +134,8 @@ def _scale(cells: dict, names: Sequence[str], order: tuple[str, ...]) -> list[in
 
 
 def _ranks(cells: Sequence[str], name: str, known: list) -> np.ndarray:
-    ranks = {text: known.index(label) for text in set(cells)
-             if (label := Format().label(text)) in known}  # fmt: skip
+    label = Format().label
+    ranks = {text: known.index(label(text)) for text in set(cells) if label(text) in known}
     for line, text in enumerate(cells, start=2):
         if text not in ranks:
             allowed = listing(tuple(map(str, known)))

@@ -18,6 +18,7 @@ from amol.experiments.dataset import LARGEST
 
 SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "space": r"\s+"}
 DECIMALS = (".", ",")
+CLASSES = range(3, 257)  # a center has a class on either side
 THOUSANDS = ("", ",", ".", "'", "space")
 MINUS = "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
 SPACES = "\u00a0\u2007\u2009\u202f"  # no-break, figure, thin, narrow no-break
@@ -44,7 +45,7 @@ class Format:
         Whether the first row holds the names of the columns. Without it they are called 1, 2, …
         Where this isn't said, the first row must hold no number, and is the header.
     merge_rare : int
-        Classes of fewer rows join a neighbor; see `amol.experiments.datasets.merge_rare_classes`.
+        Classes of fewer rows join a neighbor; see `amol.experiments.dataset.merge_rare_classes`.
     """
 
     sep: str = ","

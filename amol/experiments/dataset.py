@@ -32,8 +32,6 @@ class Dataset:
         Features as read, not standardized.
     y : ndarray, shape (N,), int64
         Labels 0..K-1.
-    num_classes : int
-        K.
     feature_names : tuple of str, length d
     class_names : tuple of str, length K
         The labels as their source writes them: wine quality, or a range of ring counts.
@@ -46,11 +44,15 @@ class Dataset:
     name: str
     X: np.ndarray
     y: np.ndarray
-    num_classes: int
     feature_names: tuple[str, ...]
     class_names: tuple[str, ...]
     source: str
     lines: Sequence[int] = ()
+
+    @property
+    def num_classes(self) -> int:
+        """K."""
+        return len(self.class_names)
 
     @property
     def digest(self) -> str:

@@ -14,35 +14,7 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments.csv_dataset import file_stem, is_file, read_csv
-from amol.experiments.dataset import (
-    SPLIT_ORDERS,
-    DataError,
-    Dataset,
-    duplicate_rows,
-    merge_rare_classes,
-    network_features,
-    split,
-    standardize,
-    twin_share,
-)
-
-__all__ = [
-    "ABALONE_VARIANTS",
-    "DATASETS",
-    "MORE_DATASETS",
-    "RARE",
-    "SPLIT_ORDERS",
-    "DataError",
-    "Dataset",
-    "duplicate_rows",
-    "is_file",
-    "load_dataset",
-    "merge_rare_classes",
-    "network_features",
-    "split",
-    "standardize",
-    "twin_share",
-]
+from amol.experiments.dataset import DataError, Dataset, merge_rare_classes
 
 DATASETS = ("Synthetic", "Wine Red", "Wine White", "Abalone")
 # Other encodings of sex, to show that the choice of one-hot hardly matters.
@@ -55,54 +27,6 @@ MORE_DATASETS = ("ERA", "ESL", "LEV", "SWD", "Balance scale", "ANES 1996")
 RARE = 15  # rows of a class, below which it joins a neighbor: 15 leave three for a part of a fifth
 DATA = Path(__file__).parent / "data"
 
-# file, SHA-256, samples of each class in ascending order of the label
-_FILES = {
-    "Wine Red": (
-        "winequality-red.csv",
-        "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
-        (10, 53, 681, 638, 199, 18),
-    ),
-    "Wine White": (
-        "winequality-white.csv",
-        "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
-        (20, 163, 1457, 2198, 880, 175, 5),
-    ),
-    "Abalone": (
-        "abalone.data",
-        "de37cdcdcaaa50c309d514f248f7c2302a5f1f88c168905eba23fe2fbc78449f",
-        (839, 568, 689, 634, 487, 470, 490),
-    ),
-    "ERA": (
-        "era.csv",
-        "df8a5074fa12f09786d984e98557bb72bbd8e9b053764f5319fca087a3df5ebd",
-        (92, 142, 181, 172, 158, 118, 88, 31, 18),
-    ),
-    "ESL": (
-        "esl.csv",
-        "9476ac858e1234dc470dc703aea924ca594e7f975d086ffedb66de72ffc02611",
-        (52, 100, 116, 135, 62, 23),  # of 1 to 9, 1 to 3 and 8 to 9 are joined
-    ),
-    "LEV": (
-        "lev.csv",
-        "3425228f1e7c88c68fb4791fe72add8764daea4b429aa1d622e193f121f5b67f",
-        (93, 280, 403, 197, 27),
-    ),
-    "SWD": (
-        "swd.csv",
-        "25eaafb516497539db2bd9b03868fd38dbefd5c35856661c51fe63e4869fcf79",
-        (32, 352, 399, 217),
-    ),
-    "Balance scale": (
-        "balance_scale.csv",
-        "43eb17a3638cd0db9b8c02b317ed9e121c209928c20521797b90ad8a00ae8ee7",
-        (288, 49, 288),
-    ),
-    "ANES 1996": (
-        "anes96.csv",
-        "c124d8556d6f8c4329b1fea61e3dc6891c5e663f15b7fe5791235963420ba896",
-        (200, 180, 108, 37, 94, 150, 175),
-    ),
-}
 _PARTIES = ("strong Democrat", "weak Democrat", "Independent-Democrat", "Independent",
             "Independent-Republican", "weak Republican", "strong Republican")  # fmt: skip
 _ABALONE_COLUMNS = ("length", "diameter", "height", "whole weight", "shucked weight",
@@ -136,7 +60,7 @@ def load_dataset(
     Raises
     ------
     ValueError
-        For an unknown name, or a file whose bytes, rows or label counts are not the recorded ones.
+        For an unknown name, or a file whose bytes are not the recorded ones.
     FileNotFoundError
         For a missing file.
     """
@@ -152,98 +76,130 @@ def load_dataset(
         raise ValueError(f"unknown data set {name!r}; allowed: {allowed}, or a path to a .csv file")
     if name == "Synthetic":
         return _synthetic()
-    path = _checked_file(name)
-    read = {"Abalone": _abalone, "ANES 1996": _anes}.get(
-        name, _headed if name in MORE_DATASETS else _wine
+    file, sha256, read, source = _FILES[name]
+    X, y, feature_names, class_names = read(_checked(name, file, sha256))
+    return Dataset(
+        name, X.astype(np.float64), y.astype(np.int64), feature_names, class_names, source
     )
-    dataset = read(name, path)
-    counts = tuple(np.bincount(dataset.y, minlength=dataset.num_classes).tolist())
-    if counts != _FILES[name][2]:
-        raise ValueError(f"{name}: label counts are {counts}, expected {_FILES[name][2]}")
-    return dataset
 
 
-def _checked_file(name: str) -> Path:
-    file, expected, _ = _FILES[name]
+def _checked(name: str, file: str, sha256: str) -> Path:
     path = DATA / file
     if not path.exists():
         files = ", ".join(entry[0] for entry in _FILES.values())
         raise FileNotFoundError(f"{name}: {file} is missing from {DATA}, which should hold {files}")
     found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != expected:
+    if found != sha256:
         raise DataError(
-            f"{name}: {file} was changed: SHA-256 is {found[:12]}…, expected {expected[:12]}…"
+            f"{name}: {file} was changed: SHA-256 is {found[:12]}…, expected {sha256[:12]}…"
         )
     return path
 
 
-def _wine(name: str, path: Path) -> Dataset:
+# Readers of the files: features, labels, names of the features and of the classes.
+
+
+def _wine(path: Path) -> tuple:
     table = pd.read_csv(path, sep=";")
     quality = table.pop("quality").to_numpy()
     levels = np.unique(quality)
-    return Dataset(
-        name=name,
-        X=table.to_numpy(dtype=np.float64),
-        y=(quality - levels[0]).astype(np.int64),
-        num_classes=len(levels),
-        feature_names=tuple(table.columns),
-        class_names=tuple(str(level) for level in levels),
-        source="UCI Wine Quality, doi:10.24432/C56S3T, CC BY 4.0",
-    )
+    return table.to_numpy(), quality - levels[0], tuple(table.columns), tuple(map(str, levels))
 
 
-def _abalone(name: str, path: Path) -> Dataset:
+def _abalone(path: Path) -> tuple:
     table = pd.read_csv(path, header=None, names=("sex", *_ABALONE_COLUMNS, "rings"))
     rings = table["rings"]
-    y = pd.qcut(rings, 7, labels=False).to_numpy(dtype=np.int64)
-    ranges = [(low, high) for low, high in rings.groupby(y).agg(["min", "max"]).to_numpy()]
+    y = pd.qcut(rings, 7, labels=False).to_numpy()
+    ranges = rings.groupby(y).agg(["min", "max"]).to_numpy()
     sexes = np.stack([table["sex"] == sex for sex in _ABALONE_SEXES], axis=1)  # (N, 3)
-    return Dataset(
-        name=name,
-        X=np.hstack([sexes, table[list(_ABALONE_COLUMNS)].to_numpy()]).astype(np.float64),
-        y=y,
-        num_classes=7,
-        feature_names=(*(f"sex {sex}" for sex in _ABALONE_SEXES), *_ABALONE_COLUMNS),
-        class_names=tuple(f"{a}–{b}" if a != b else str(a) for a, b in ranges),
-        source="UCI Abalone, doi:10.24432/C55C7W, CC BY 4.0; rings cut by pandas.qcut(rings, 7)",
+    return (
+        np.hstack([sexes, table[list(_ABALONE_COLUMNS)].to_numpy()]),
+        y,
+        (*(f"sex {sex}" for sex in _ABALONE_SEXES), *_ABALONE_COLUMNS),
+        tuple(f"{low}–{high}" if low != high else str(low) for low, high in ranges),
     )
 
 
-def _headed(name: str, path: Path) -> Dataset:
+def _headed(path: Path) -> tuple:
     """A set whose first row holds its numbers of rows and features and its labels, lowest first."""
     rows, features, *labels = path.read_text().partition("\n")[0].split(",")
     table = pd.read_csv(path, header=None, skiprows=1).to_numpy()
     if table.shape != (int(rows), int(features) + 1):
-        raise DataError(f"{name}: {path.name} has shape {table.shape}")
+        raise DataError(f"{path.name} has shape {table.shape}")
     y, class_names = merge_rare_classes(table[:, -1].astype(np.int64), labels, RARE)
-    uci = name == "Balance scale"
-    return Dataset(
-        name=name,
-        X=table[:, :-1].astype(np.float64),
-        y=y,
-        num_classes=len(class_names),
-        feature_names=("left weight", "left distance", "right weight", "right distance")
-        if uci
-        else tuple(f"in{i}" for i in range(1, int(features) + 1)),
-        class_names=class_names,
-        source="UCI Balance Scale, doi:10.24432/C5488X, CC BY 4.0"
-        if uci
-        else f"{name} of A. Ben-David through WEKA, as in skordinal 0.2.0 (BSD-3-Clause)",
-    )
+    return table[:, :-1], y, tuple(f"in{i}" for i in range(1, int(features) + 1)), class_names
 
 
-def _anes(name: str, path: Path) -> Dataset:
+def _balance(path: Path) -> tuple:
+    X, y, _, class_names = _headed(path)
+    return X, y, ("left weight", "left distance", "right weight", "right distance"), class_names
+
+
+def _anes(path: Path) -> tuple:
     table = pd.read_csv(path, sep="\t", quotechar="'")
     y, class_names = merge_rare_classes(table.pop("PID").to_numpy(np.int64), _PARTIES, RARE)
-    return Dataset(
-        name=name,
-        X=table.to_numpy(dtype=np.float64),
-        y=y,
-        num_classes=len(class_names),
-        feature_names=tuple(table.columns),
-        class_names=class_names,
-        source="American National Election Studies 1996, as in statsmodels 0.15.0, public domain",
-    )
+    return table.to_numpy(), y, tuple(table.columns), class_names
+
+
+_WINE = "UCI Wine Quality, doi:10.24432/C56S3T, CC BY 4.0"
+_WEKA = "of A. Ben-David through WEKA, as in skordinal 0.2.0 (BSD-3-Clause)"
+# File, SHA-256, reader, source.
+_FILES = {
+    "Wine Red": (
+        "winequality-red.csv",
+        "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
+        _wine,
+        _WINE,
+    ),
+    "Wine White": (
+        "winequality-white.csv",
+        "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
+        _wine,
+        _WINE,
+    ),
+    "Abalone": (
+        "abalone.data",
+        "de37cdcdcaaa50c309d514f248f7c2302a5f1f88c168905eba23fe2fbc78449f",
+        _abalone,
+        "UCI Abalone, doi:10.24432/C55C7W, CC BY 4.0; rings cut by pandas.qcut(rings, 7)",
+    ),
+    "ERA": (
+        "era.csv",
+        "df8a5074fa12f09786d984e98557bb72bbd8e9b053764f5319fca087a3df5ebd",
+        _headed,
+        f"ERA {_WEKA}",
+    ),
+    "ESL": (
+        "esl.csv",
+        "9476ac858e1234dc470dc703aea924ca594e7f975d086ffedb66de72ffc02611",
+        _headed,
+        f"ESL {_WEKA}",
+    ),
+    "LEV": (
+        "lev.csv",
+        "3425228f1e7c88c68fb4791fe72add8764daea4b429aa1d622e193f121f5b67f",
+        _headed,
+        f"LEV {_WEKA}",
+    ),
+    "SWD": (
+        "swd.csv",
+        "25eaafb516497539db2bd9b03868fd38dbefd5c35856661c51fe63e4869fcf79",
+        _headed,
+        f"SWD {_WEKA}",
+    ),
+    "Balance scale": (
+        "balance_scale.csv",
+        "43eb17a3638cd0db9b8c02b317ed9e121c209928c20521797b90ad8a00ae8ee7",
+        _balance,
+        "UCI Balance Scale, doi:10.24432/C5488X, CC BY 4.0",
+    ),
+    "ANES 1996": (
+        "anes96.csv",
+        "c124d8556d6f8c4329b1fea61e3dc6891c5e663f15b7fe5791235963420ba896",
+        _anes,
+        "American National Election Studies 1996, as in statsmodels 0.15.0, public domain",
+    ),
+}
 
 
 def _abalone_variant(name: str) -> Dataset:
@@ -270,15 +226,13 @@ def _synthetic() -> Dataset:
     for j, weight in enumerate(SYNTHETIC_WEIGHTS):
         score += weight * X[:, j]
     order = np.argsort(score + SYNTHETIC_NOISE * noise, kind="stable")
-    num_classes = len(SYNTHETIC_COUNTS)
     y = np.empty(size, dtype=np.int64)
-    y[order] = np.repeat(np.arange(num_classes), SYNTHETIC_COUNTS)
+    y[order] = np.repeat(np.arange(len(SYNTHETIC_COUNTS)), SYNTHETIC_COUNTS)
     return Dataset(
         name="Synthetic",
         X=X,
         y=y,
-        num_classes=num_classes,
         feature_names=tuple(f"x{j}" for j in range(X.shape[1])),
-        class_names=tuple(str(k) for k in range(num_classes)),
+        class_names=tuple(str(k) for k in range(len(SYNTHETIC_COUNTS))),
         source=f"Generated by amol.experiments.datasets with seed {SYNTHETIC_SEED}",
     )

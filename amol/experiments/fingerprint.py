@@ -13,8 +13,9 @@ import hashlib
 import importlib
 import sys
 import types
-from collections import deque
-from collections.abc import Mapping
+from collections import ChainMap, deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from numbers import Number
 from pathlib import PurePath
@@ -34,6 +35,15 @@ DESCRIPTORS = (
     types.MethodWrapperType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
     types.MemberDescriptorType, np.ufunc,
 )  # fmt: skip
+# What wraps other objects: how it is called here, and the attributes that hold them.
+WRAPPERS = {
+    types.MethodType: ("method", "__func__", "__self__"),
+    functools.partial: ("partial", "func", "args", "keywords"),
+    functools.cached_property: ("cached property", "func"),
+    classmethod: ("classmethod", "__func__"),
+    staticmethod: ("staticmethod", "__func__"),
+    property: ("property", "fget", "fset", "fdel"),
+}
 
 
 class Unsure(Exception):
@@ -79,8 +89,8 @@ class _Reader:
     """One reading: objects met before are named by the order in which they were met."""
 
     def __init__(self):
-        self._met: dict[int, int] = {}
-        self._alive: list = []  # so that no id is used twice
+        self._met: dict[int, tuple[int, object]] = {}  # holds the object, so no id is used twice
+        self._modules: set[tuple[str, ...]] = set()  # with the names of members that were read
 
     def read(self, thing: object) -> str:
         """Digest of one object."""
@@ -89,9 +99,8 @@ class _Reader:
         if type(thing) is tuple:  # equal ones may be one object or two, as Python sees fit
             return self._hash("tuple", *self._each(thing))
         if id(thing) in self._met:
-            return self._hash("met", str(self._met[id(thing)]))
-        self._met[id(thing)] = len(self._met)
-        self._alive.append(thing)
+            return self._hash("met", str(self._met[id(thing)][0]))
+        self._met[id(thing)] = len(self._met), thing
         return self._hash(*self._parts(thing))
 
     @staticmethod
@@ -106,25 +115,17 @@ class _Reader:
 
     def _parts(self, thing: object) -> list[str]:
         """What an object consists of, each part as text."""
-        kind = type(thing)
         if isinstance(thing, types.FunctionType):
             return self._function(thing)
         if isinstance(thing, type):
             return self._class(thing)
         if isinstance(thing, types.ModuleType):
             return self._module(thing, None)
-        if isinstance(thing, types.MethodType):
-            return ["method", *self._each((thing.__func__, thing.__self__))]
-        if isinstance(thing, functools.partial):
-            return ["partial", *self._each((thing.func, thing.args, thing.keywords))]
         if isinstance(thing, DESCRIPTORS):
             return self._builtin(thing)
-        if isinstance(thing, classmethod | staticmethod):
-            return [kind.__name__, self.read(thing.__func__)]
-        if isinstance(thing, property):
-            return ["property", *self._each((thing.fget, thing.fset, thing.fdel))]
-        if isinstance(thing, functools.cached_property):
-            return ["cached property", self.read(thing.func)]
+        for wrapper, (name, *held) in WRAPPERS.items():
+            if isinstance(thing, wrapper):
+                return [name, *self._each([getattr(thing, part) for part in held])]
         return self._array(thing) or self._object(thing)
 
     def _array(self, thing: object) -> list[str] | None:
@@ -170,12 +171,9 @@ class _Reader:
     @staticmethod
     def _reduced(thing: object) -> tuple:
         """What Python's own objects without attributes are made of, as pickle sees them."""
-        library = _library(type(thing).__module__) or ""
-        try:
-            if library.startswith("Python"):
+        if (_library(type(thing).__module__) or "").startswith("Python"):
+            with suppress(TypeError):
                 return thing.__reduce_ex__(2)
-        except TypeError:
-            pass
         raise Unsure(f"an object of {type(thing).__module__}.{type(thing).__qualname__}")
 
     def _state(self, thing: object) -> list[str]:
@@ -204,10 +202,8 @@ class _Reader:
     def _code(self, code: types.CodeType) -> list[str]:
         """Bytecode and constants, without names of files, lines and docstrings."""
         constants = list(code.co_consts)
-        if constants and isinstance(constants[0], str):
-            constants[0] = ""  # a docstring, or a text that an instruction still refers to
-            if not _is_docstring(code):
-                constants[0] = code.co_consts[0]
+        if constants and isinstance(constants[0], str) and _is_docstring(code):
+            constants[0] = ""
         parts = [code.co_code.hex(), str(code.co_flags), str(code.co_argcount)]
         parts += [str(code.co_kwonlyargcount), *code.co_names, *code.co_varnames]
         parts += [*code.co_freevars, *code.co_cellvars]
@@ -218,17 +214,20 @@ class _Reader:
 
     def _names(self, code: types.CodeType, scope: Mapping) -> list[str]:
         """The globals that code names, and the members of modules that it may reach."""
-        parts, names = [], _all_names(code)
-        inside = {name: _import(name, scope) for name in _imported(code)}
+        names = list(dict.fromkeys(name for part in _with_inner(code) for name in part.co_names))
         for name in names:
             if name in READERS:
                 raise Unsure(f"{code.co_name} calls {name}, whose result can change")
-            if name not in inside and name not in scope:
-                continue
-            found = inside.get(name) or scope[name]
+        inside = {name: _import(name, scope) for name in _imported(code)}
+        return self._members(ChainMap(inside, scope), names)
+
+    def _members(self, scope: Mapping, names: list[str]) -> list[str]:
+        parts = []
+        for name in names:
+            found = scope.get(name)
             if isinstance(found, types.ModuleType):
                 parts += [name, *self._module(found, names)]
-            else:
+            elif name in scope:
                 parts += [name, self.read(found)]
         return parts
 
@@ -238,14 +237,10 @@ class _Reader:
             return ["module", library, module.__name__]
         if names is None or {"getattr", "vars"} & set(names):
             raise Unsure(f"members of the module {module.__name__} that are named at run time")
-        parts = ["module"]
-        for name in names:
-            found = vars(module).get(name)
-            if isinstance(found, types.ModuleType):
-                parts += [name, *self._module(found, [n for n in names if n != name])]
-            elif name in vars(module):
-                parts += [name, self.read(found)]
-        return parts
+        if (module.__name__, *names) in self._modules:  # modules may hold one another
+            return ["module met"]
+        self._modules.add((module.__name__, *names))
+        return ["module", *self._members(vars(module), names)]
 
     def _class(self, thing: type) -> list[str]:
         if library := _library(thing.__module__):
@@ -264,13 +259,12 @@ _OF_NO_EFFECT = {
 }  # fmt: skip
 
 
-def _all_names(code: types.CodeType) -> list[str]:
-    """Names in code and in the functions inside it, each once."""
-    found = dict.fromkeys(code.co_names)
+def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Code, and that of the functions inside it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= dict.fromkeys(_all_names(constant))
-    return list(found)
+            yield from _with_inner(constant)
 
 
 def _owned(thing: object) -> bool:
@@ -279,10 +273,9 @@ def _owned(thing: object) -> bool:
 
 
 def _imported(code: types.CodeType) -> list[str]:
-    """Modules that code imports when it runs, and the functions inside it."""
-    found = [step.argval for step in dis.get_instructions(code) if step.opname == "IMPORT_NAME"]
-    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return found + [name for constant in inner for name in _imported(constant)]
+    """Modules that code imports when it runs."""
+    steps = (step for part in _with_inner(code) for step in dis.get_instructions(part))
+    return [step.argval for step in steps if step.opname == "IMPORT_NAME"]
 
 
 def _import(name: str, scope: Mapping) -> types.ModuleType:
@@ -295,7 +288,5 @@ def _import(name: str, scope: Mapping) -> types.ModuleType:
 
 def _is_docstring(code: types.CodeType) -> bool:
     """Whether a function's first constant is its docstring, which no instruction loads."""
-    return all(
-        not (step.opname.startswith("LOAD_CONST") and step.arg == 0)
-        for step in dis.get_instructions(code)
-    )
+    steps = dis.get_instructions(code)
+    return not any(step.opname.startswith("LOAD_CONST") and step.arg == 0 for step in steps)

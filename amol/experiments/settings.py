@@ -7,15 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
 from amol.errors import did_you_mean
+from amol.experiments.csv_dataset import is_file
 from amol.experiments.csv_table import Format
 from amol.experiments.dataset import FRACTIONS, SPLIT_ORDERS, Dataset
-from amol.experiments.datasets import (
-    ABALONE_VARIANTS,
-    DATASETS,
-    MORE_DATASETS,
-    is_file,
-    load_dataset,
-)
+from amol.experiments.datasets import ABALONE_VARIANTS, DATASETS, MORE_DATASETS, load_dataset
 from amol.experiments.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
 
@@ -142,7 +137,7 @@ class StudySettings:
             _names(f"loss_parameters of {method}", list(own), own_parameters(method))
         if values["csv_options"]:
             _names("csv_options", list(values["csv_options"]), csv_options())
-        values |= _read_datasets(**{name: values[name] for name in READ})
+        values["datasets"], values["own"] = _read_datasets(values)
         for name, value in values.items():
             object.__setattr__(self, name, value)  # the class is frozen for all others
 
@@ -163,23 +158,22 @@ class StudySettings:
         return {name: value for name, value in shared.items() if name in known} | own
 
 
-READ = ("datasets", "target", "order", "csv_options", "own")  # arguments of `_read_datasets`
-
-
-def _read_datasets(datasets, target, order, csv_options, own) -> dict:
-    """Names of the data sets and the CSV files among them as read, for ``datasets``, ``own``."""
-    given = _listed("datasets", datasets, DATASETS)
-    files = [name for name in given if isinstance(name, str) and is_file(name)]
-    read = {path: load_dataset(path, target, order, **csv_options) for path in files}
-    own = {**own, **{data.name: data for data in read.values()}}
-    names = [read[name].name if name in files else name for name in given]
+def _read_datasets(values: Mapping) -> tuple[tuple[str, ...], dict[str, Dataset]]:
+    """Names of the data sets, and the CSV files among them as read."""
+    target, order, options = values["target"], values["order"], values["csv_options"]
+    names, own = [], dict(values["own"])
+    for name in _listed("datasets", values["datasets"], DATASETS):
+        if isinstance(name, str) and is_file(name):
+            data = load_dataset(name, target, order, **options)
+            own[data.name], name = data, data.name
+        names.append(name)
     names = _names("datasets", names, DATASETS, (*MORE_DATASETS, *ABALONE_VARIANTS, *own))
-    for_files = {"target": target, "order": ", ".join(order), "csv_options": csv_options}
+    for_files = {"target": target, "order": ", ".join(order), "csv_options": options}
     for name, value in for_files.items():
         if value and not own:
             others = ", ".join(names)
             raise ValueError(f"{name} is {value!r}, but datasets names no .csv file: {others}")
-    return {"datasets": names, "own": own}
+    return names, own
 
 
 def _plain(value):

@@ -1,12 +1,13 @@
 """The store: one file per finished run, ``KEY.npz`` in a folder, written the moment it ends.
 
 A file is written under another name and then renamed, so it is whole or not there; a process
-killed in between leaves its ``.new`` behind, which nothing reads. NumPy checks the CRC-32 on
-reading; a damaged file is deleted, and that one run is trained again.
+killed in between leaves its ``.new`` behind, which a study clears after a day. NumPy checks the
+CRC-32 on reading; a damaged file is deleted, and that one run is trained again.
 """
 
 import os
 import tempfile
+import time
 import zipfile
 import zlib
 from contextlib import suppress
@@ -18,6 +19,7 @@ import numpy as np
 from amol.errors import StudyError
 from amol.experiments.engine import Outcome
 
+DAY = 24 * 3600  # seconds; writing a file takes far fewer
 # What reading a damaged file raises: NotImplementedError and RuntimeError are zipfile's.
 _DAMAGED = (OSError, ValueError, KeyError, EOFError, TypeError, RuntimeError, zlib.error,
             zipfile.BadZipFile)  # fmt: skip
@@ -48,7 +50,7 @@ class Store:
         self.folder = Path(folder)
 
     def check(self) -> None:
-        """Refuse a folder that can't be written before any training.
+        """Refuse a folder that can't be written before any training, and clear killed writes.
 
         Raises
         ------
@@ -58,6 +60,10 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
+            for scratch in self.folder.glob("*.new"):
+                with suppress(FileNotFoundError):  # another process was quicker
+                    if time.time() - scratch.stat().st_mtime > DAY:
+                        scratch.unlink()
         except OSError as error:
             raise self._refused(error) from None
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,6 @@ from amol.experiments.workers import run_tasks
 from amol.losses import OrdinalLoss
 from amol.metrics import METRICS, PROBABILITY_METRICS
 from amol.paths import store_path
-
-T = TypeVar("T")
-Keep = Callable[[Run, StoredRun], T]
 
 
 def run_study(
@@ -116,11 +112,11 @@ def outcomes_of(
 
 def _collect(
     runs: list[Run],
-    keep: Keep,
+    keep: Callable[[Run, StoredRun], object],
     workers: int | None,
     progress: bool | None,
     address: str | None = None,
-) -> tuple[list[T], set[str]]:
+) -> tuple[list, set[str]]:
     """What ``keep`` makes of each run, and the keys of those that had to be trained.
 
     Only that stays in memory, so that a study may be as long as one likes.

@@ -57,10 +57,6 @@ def _here(function: Callable, tasks: list[tuple], workers: int | None) -> Iterat
         torch.set_num_threads(torch_threads)
 
 
-def _never() -> bool:
-    return False
-
-
 def _facts() -> dict[str, str]:
     """What a host adds to a result: its code, and PyTorch for losses that aren't compiled."""
     return {"engine": engine_digest()[:12], "torch": torch.__version__.partition("+")[0]}
@@ -79,7 +75,7 @@ def _elsewhere(function: Callable, here: dict[str, str], *task):
     """Call ``function`` on a worker, which may have joined after the study began."""
     _require_equal(socket.gethostname(), _facts(), here)
     torch.set_num_threads(1)
-    return function(*task, _never)
+    return function(*task, lambda: False)
 
 
 def _client(address: str):

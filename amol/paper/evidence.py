@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from amol.experiments.datasets import load_dataset, split
+from amol.experiments.dataset import split
+from amol.experiments.datasets import load_dataset
 from amol.metrics import HIGHER_IS_BETTER, METRICS, PROBABILITY_METRICS
 from amol.paper.published import PAPER_SEEDS
 
