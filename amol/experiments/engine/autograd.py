@@ -16,17 +16,15 @@ class Autograd:
     def _tensor(self, logits):
         return torch.from_numpy(logits[:, : self.outputs].copy())
 
-    def epoch(self, memory, X, y, order, settings):
-        for start in range(0, len(order), settings.batch):
-            chosen = order[start : start + settings.batch]
-            network.begin_step(memory, X, chosen, settings)
-            z = self._tensor(memory.logits[: len(chosen)]).requires_grad_()
-            values, weights = self.loss.terms(
-                z, torch.from_numpy(y[start : start + settings.batch])
-            )
+    def epoch(self, memory, X, y, settings):
+        for start in range(0, len(y), settings.batch):
+            part = slice(start, start + settings.batch)
+            network.begin_step(memory, X[part], settings)
+            z = self._tensor(memory.logits[: len(X[part])]).requires_grad_()
+            values, weights = self.loss.terms(z, torch.from_numpy(y[part]))
             (slopes,) = torch.autograd.grad(values.sum() / weights.detach().sum(), z)
-            memory.logit_slopes[: len(chosen), : z.shape[1]] = slopes.numpy()
-            network.end_step(memory, len(chosen), settings)
+            memory.logit_slopes[: len(z), : z.shape[1]] = slopes.numpy()
+            network.end_step(memory, X[part], settings)
 
     @torch.no_grad()
     def mean(self, logits, y):

@@ -22,11 +22,9 @@ def mean_slopes(formula, z, y, p, log_p, values, slopes):
         total += formula.terms[y[i]]
     for i in range(len(y)):
         share = f4(formula.counted[y[i]] / total)
-        for k in range(formula.outputs):
+        for k in range(slopes.shape[1]):  # padding too, since vectors are quick
             slope = slopes[i, k] * share
-            slopes[i, k] = f4(0) if abs(slope) < TINY else slope
-        for k in range(formula.outputs, slopes.shape[1]):
-            slopes[i, k] = f4(0)
+            slopes[i, k] = f4(0) if k >= formula.outputs or abs(slope) < TINY else slope
 
 
 @entry

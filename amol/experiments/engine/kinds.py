@@ -15,8 +15,11 @@ from .arithmetic import compiled, exp32, f4, inlined, log1p32, log32, logistic
 
 
 @compiled
-def _softmax(z, n, outputs, p, log_p):
-    """p = e/Σe and log p = (z − max z) − log Σe, with e = exp(z − max z)."""
+def _softmax(z, n, outputs, p, log_p, values):
+    """p = e/Σe and log p = (z − max z) − log Σe, with e = exp(z − max z); values is memory.
+
+    The logarithms of all samples are taken in a loop of their own, as vectors.
+    """
     for i in range(n):
         top, total = z[i, 0], f4(0)
         for k in range(1, outputs):
@@ -26,10 +29,14 @@ def _softmax(z, n, outputs, p, log_p):
             p[i, k] = exp32(z[i, k] - top)
         for k in range(outputs):
             total += p[i, k]
-        inverse, log_total = f4(1) / total, log32(total)
+        inverse, values[i] = f4(1) / total, total
         for k in range(p.shape[1]):
-            log_p[i, k] -= log_total
             p[i, k] *= inverse
+    for i in range(n):
+        values[i] = log32(values[i])
+    for i in range(n):
+        for k in range(p.shape[1]):
+            log_p[i, k] -= values[i]
 
 
 @inlined
@@ -52,7 +59,7 @@ def weighted_divergence(z, y, tables, outputs, p, log_p, values, slopes):
 
     With v_k the terms and s_k = v_k + m_k p_k the slope is s_k − p_k Σ_j s_j.
     """
-    _softmax(z, len(y), outputs, p, log_p)
+    _softmax(z, len(y), outputs, p, log_p, values)
     for i in range(len(y)):
         m, rest, value, pull = tables[0, y[i]], tables[1, y[i]], f4(0), f4(0)
         for k in range(outputs):
@@ -69,7 +76,7 @@ def weighted_divergence(z, y, tables, outputs, p, log_p, values, slopes):
 @compiled
 def weighted_log(z, y, tables, outputs, p, log_p, values, slopes):
     """−Σ_k r_k log p_k; the slope is p_k Σ_j r_j − r_k."""
-    _softmax(z, len(y), outputs, p, log_p)
+    _softmax(z, len(y), outputs, p, log_p, values)
     for i in range(len(y)):
         r, value, total = tables[0, y[i]], f4(0), f4(0)
         for k in range(outputs):
@@ -137,7 +144,7 @@ def accumulated_log(z, y, tables, outputs, p, log_p, values, slopes):
     log(1 + e^o) over the places behind j. Slopes are p_j − σ(o_j) G_j, where
     G_j = mass_j + σ(−o_{j+1}) G_{j+1}; at the first place σ(o) is 1.
     """
-    _softmax(z, len(y), outputs, p, log_p)
+    _softmax(z, len(y), outputs, p, log_p, values)
     for i in range(len(y)):
         order, masses = tables[0, y[i]], tables[1, y[i]]
         first = int(order[0])
@@ -182,7 +189,7 @@ def adjusted_log(z, y, tables, outputs, p, log_p, values, slopes):
     for i in range(len(y)):
         for k in range(p.shape[1]):
             slopes[i, k] = z[i, k] + shift[k]
-    _softmax(slopes, len(y), outputs, p, log_p)
+    _softmax(slopes, len(y), outputs, p, log_p, values)
     for i in range(len(y)):
         values[i] = -log_p[i, y[i]]
         for k in range(outputs):
@@ -197,7 +204,7 @@ def squared_cumulative(z, y, tables, outputs, p, log_p, values, slopes):
     With e_k = 2 (P_k − 1[y ≤ k]) and h_j = Σ_{k≥j} e_k, counted from the most probable class, the
     slope is p_j (h_j − Σ_i p_i h_i).
     """
-    _softmax(z, len(y), outputs, p, log_p)
+    _softmax(z, len(y), outputs, p, log_p, values)
     for i in range(len(y)):
         value, upto, beyond, top = f4(0), f4(0), f4(0), 0
         for k in range(y[i]):

@@ -23,7 +23,8 @@ from .kernels import (
 )
 
 # Rows of `Memory.layout`, one column a layer. The last four are places, in floats: of the weights
-# and the bias that lead to the next layer, of those weights transposed, of the layer's values.
+# and the bias that lead to the next layer, of those weights transposed, of the layer's values (the
+# inputs lie elsewhere).
 UNITS, PADDED, STRIDE, WEIGHTS, BIAS, FLIPPED, VALUES = range(7)
 ROWS = 256  # samples at a time where no training limits them
 
@@ -48,7 +49,7 @@ def allocate(units, batch):
         layout[BIAS, layer] = layout[WEIGHTS, layer] + layout[PADDED, layer] * following
         layout[WEIGHTS, layer + 1] = layout[BIAS, layer] + following
         layout[FLIPPED, layer + 1] = layout[FLIPPED, layer] + layout[PADDED, layer + 1] * row
-    layout[VALUES, 1:] = np.cumsum(rows * layout[STRIDE, :-1])
+    layout[VALUES, 2:] = np.cumsum(rows * layout[STRIDE, 1:-1])
     values, slopes = aligned(2, layout[VALUES, layers])
     last = [part[layout[VALUES, layers - 1] :].reshape(rows, -1) for part in (values, slopes)]
     return Memory(
@@ -112,8 +113,8 @@ def _drop(memory, layer, n, settings):
 
 
 @entry
-def end_step(memory, n, settings):
-    """Adam's step from the slopes at the logits of n samples."""
+def end_step(memory, X, settings):
+    """Adam's step from the slopes at the logits of samples X (n, ·)."""
     layout, clock = memory.layout, memory.clock
     parameters, flipped = memory.parameters.ctypes.data, memory.flipped.ctypes.data
     values, slopes = memory.values.ctypes.data, memory.slopes.ctypes.data
@@ -123,14 +124,16 @@ def end_step(memory, n, settings):
     clock[2] *= 0.999
     rate = settings.lr * 0.1 / (1 - clock[1])
     rates = f4(np.sqrt(0.001 / (1 - clock[2])) / rate), f4(1e-8 / rate), f4(settings.decay)
-    zero = (f4(0), f4(0), f4(0))
+    zero, n = (f4(0), f4(0), f4(0)), len(X)
     memory.p[0, 0] = 1  # the bias is the weight of a value that is always 1
     last = layout.shape[1] - 2
     for layer in range(last - 1, -1, -1):
         units, padded = layout[UNITS, layer], layout[PADDED, layer + 1]
         stride, stride_above = layout[STRIDE, layer], layout[STRIDE, layer + 1]
         h, d = values + 4 * layout[VALUES, layer], slopes + 4 * layout[VALUES, layer + 1]
-        if layer > 0:
+        if layer == 0:
+            h, stride = X.ctypes.data, X.shape[1]
+        else:
             product_mask(d, stride_above, 1, flipped + 4 * layout[FLIPPED, layer], stride,
                          slopes + 4 * layout[VALUES, layer], stride, n, layout[PADDED, layer],
                          layout[UNITS, layer + 1], h, stride, 1, zero)  # fmt: skip
@@ -173,26 +176,21 @@ def prepare(memory):
 
 
 @entry
-def begin_step(memory, X, chosen, settings):
-    """Logits of the samples ``chosen`` into memory."""
-    width = X.shape[1]
-    for i in range(len(chosen)):
-        at = i * memory.layout[STRIDE, 0]
-        for k in range(width):
-            memory.values[at + k] = X[chosen[i], k]
-    _forward(memory, memory.values.ctypes.data, memory.layout[STRIDE, 0],
-             memory.logits.ctypes.data, memory.logits.shape[1], len(chosen), settings)  # fmt: skip
+def begin_step(memory, X, settings):
+    """Logits of samples X (n, ·) into memory."""
+    _forward(memory, X.ctypes.data, X.shape[1], memory.logits.ctypes.data,
+             memory.logits.shape[1], len(X), settings)  # fmt: skip
 
 
 @entry
-def epoch(memory, formula, X, y, order, settings):
-    """All steps of an epoch with a compiled loss; y in the order of the epoch."""
-    for start in range(0, len(order), settings.batch):
-        chosen = order[start : start + settings.batch]
-        begin_step(memory, X, chosen, settings)
+def epoch(memory, formula, X, y, settings):
+    """All steps of an epoch with a compiled loss; X and y in the order of the epoch."""
+    for start in range(0, len(y), settings.batch):
+        chosen = X[start : start + settings.batch]
+        begin_step(memory, chosen, settings)
         mean_slopes(formula, memory.logits, y[start : start + settings.batch], memory.p,
                     memory.log_p, memory.losses, memory.logit_slopes)  # fmt: skip
-        end_step(memory, len(chosen), settings)
+        end_step(memory, chosen, settings)
 
 
 @entry

@@ -115,8 +115,8 @@ class Compiled:
         self.without = -1 if without is None else without
         self.memory = None
 
-    def epoch(self, memory, X, y, order, settings):
-        network.epoch(memory, self.formula, X, y, order, settings)
+    def epoch(self, memory, X, y, settings):
+        network.epoch(memory, self.formula, X, y, settings)
 
     def mean(self, logits, y):
         """Mean loss; always of the same samples."""
@@ -195,8 +195,8 @@ def run(
     for epoch in range(1, protocol.epochs + 1):
         if stop is not None and stop():
             raise Stopped
-        order = random.permutation(n).astype(np.int64, copy=False)
-        rule.epoch(memory, X, y[order], order, settings)
+        order = random.permutation(n)
+        rule.epoch(memory, X[order], y[order], settings)
         network.evaluate(memory, X_validation, logits, quiet)
         score = rule.mean(logits, y_validation)
         if not np.isfinite(score):
