@@ -278,7 +278,7 @@ def weighted_kappa(z, y, tables, outputs, p, log_p, values, slopes):
     g_k = (c_k − R e_k)/D is counted from its value at the most probable class. A batch with one
     label, where an e_k is 0, has value 1 and slopes 0. Sums over the batch are in float64.
     """
-    _softmax(z, len(y), outputs, p, log_p)
+    _softmax(z, len(y), outputs, p, log_p, values)
     expected, total, observed, chance = log_p[0], 0.0, 0.0, 0.0
     for i in range(len(y)):
         total += tables[1, y[i], 0]
