@@ -1,16 +1,12 @@
 """Command line of the companion: ``amol build | pdf | run | study | audit | check | …``."""
 
 import logging
-import re
 import shutil
 import signal
 import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, fields
-from functools import cache
-from inspect import getdoc
 from pathlib import Path
 
 import click
@@ -160,24 +156,6 @@ def _cell_line(number: int, total: int, cell) -> None:
         print(f"  [{number:2}/{total}] {seconds:5.1f} s  {first[:70]}", flush=True)
 
 
-@cache
-def _settings() -> dict[str, dict]:
-    """Fields of `StudySettings`, described as a notebook's parameters are."""
-    from amol.experiments.settings import StudySettings
-
-    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n)+)", getdoc(StudySettings), re.MULTILINE)
-    meaning = {name: " ".join(text.split()) for name, text in entries}
-    return {
-        setting.name: {
-            "type": setting.type.__name__ if type(setting.type) is type else str(setting.type),
-            "default": None if setting.default is MISSING else setting.default,
-            "help": meaning[setting.name],
-        }
-        for setting in fields(StudySettings)
-        if setting.name != "own"
-    }
-
-
 def _option(name: str, known: dict) -> click.Option:
     """An option for a setting, with its true default and its description."""
     default = known["default"]
@@ -190,7 +168,9 @@ class _StudyCommand(click.Command):
     """`amol study`: its options for the settings are made, and PyTorch loaded, when it is used."""
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
-        options = [_option(name, known) for name, known in _settings().items()]
+        from amol.publishing.parameters import study_parameters
+
+        options = [_option(name, known) for name, known in study_parameters().items()]
         return [*options, *super().get_params(context)]
 
 
@@ -211,7 +191,7 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
     A list is written a,b or '[a, "b, c"]', a mapping '{Focal: {gamma: 3}}'.
     """
     from amol.experiments.study import StudySettings, run_study
-    from amol.publishing.parameters import read_parameters
+    from amol.publishing.parameters import read_parameters, study_parameters
 
     given = {name: text for name, text in texts.items() if text is not None}
     if (backend == "dask") != bool(address):
@@ -222,7 +202,7 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
             raise Refusal(f"--record has its own settings; leave out --{option}")
         return _record(record, workers, address)
     with _refusing(ValueError):
-        settings = StudySettings(**read_parameters(_settings(), given.items()))
+        settings = StudySettings(**read_parameters(study_parameters(), given.items()))
     runs = run_study(settings, workers, progress=True, address=address)
     means = runs.groupby(["dataset", "method"], sort=False)
     print(means[["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"]].mean().round(3).to_string())
