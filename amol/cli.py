@@ -1,21 +1,20 @@
 """Command line of the companion: ``amol build | pdf | run | study | audit | check | …``."""
 
+import json
 import logging
-import re
 import shutil
 import signal
 import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, fields
-from functools import cache
-from inspect import getdoc
 from pathlib import Path
 
 import click
 
 from amol.errors import NotebookError, StudyError
+from amol.paths import ROOT, build_dir
+from amol.publishing.parameters import read_parameters, read_value, study_parameters
 
 LISTED = 15  # entries that `amol check` prints without --all
 
@@ -83,7 +82,6 @@ def build(workers: int) -> None:
 @amol.command()
 def pdf() -> None:
     """Print the built book to _build/amol.pdf."""
-    from amol.paths import ROOT
     from amol.publishing.pdf import write_pdf
 
     target = ROOT / "_build" / "amol.pdf"
@@ -113,7 +111,6 @@ def run(notebook: str, help_notebook: bool, pairs, mappings, files, output: Path
     NOTEBOOK is a name such as 05_results, or a path.
     """
     from amol.publishing import notebooks, outputs
-    from amol.publishing.parameters import read_parameters
 
     with _refusing(ValueError):
         source = notebooks.notebook_path(notebook)
@@ -122,7 +119,7 @@ def run(notebook: str, help_notebook: bool, pairs, mappings, files, output: Path
             return _list_parameters(known)
         texts = [file.read_text(encoding="utf-8") for file in files]
         given = read_parameters(known, pairs, [*texts, *mappings])
-        values = notebooks.check_settings(known, given) if given else {}
+        values = notebooks.check_settings(known, given)
         kernel = notebooks.other_kernel(source)
     if output:
         outputs.results_beside(output)
@@ -160,24 +157,6 @@ def _cell_line(number: int, total: int, cell) -> None:
         print(f"  [{number:2}/{total}] {seconds:5.1f} s  {first[:70]}", flush=True)
 
 
-@cache
-def _settings() -> dict[str, dict]:
-    """Fields of `StudySettings`, described as a notebook's parameters are."""
-    from amol.experiments.settings import StudySettings
-
-    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n)+)", getdoc(StudySettings), re.MULTILINE)
-    meaning = {name: " ".join(text.split()) for name, text in entries}
-    return {
-        setting.name: {
-            "type": setting.type.__name__ if type(setting.type) is type else str(setting.type),
-            "default": None if setting.default is MISSING else setting.default,
-            "help": meaning[setting.name],
-        }
-        for setting in fields(StudySettings)
-        if setting.name != "own"
-    }
-
-
 def _option(name: str, known: dict) -> click.Option:
     """An option for a setting, with its true default and its description."""
     default = known["default"]
@@ -190,7 +169,7 @@ class _StudyCommand(click.Command):
     """`amol study`: its options for the settings are made, and PyTorch loaded, when it is used."""
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
-        options = [_option(name, known) for name, known in _settings().items()]
+        options = [_option(name, known) for name, known in study_parameters().items()]
         return [*options, *super().get_params(context)]
 
 
@@ -211,7 +190,6 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
     A list is written a,b or '[a, "b, c"]', a mapping '{Focal: {gamma: 3}}'.
     """
     from amol.experiments.study import StudySettings, run_study
-    from amol.publishing.parameters import read_parameters
 
     given = {name: text for name, text in texts.items() if text is not None}
     if (backend == "dask") != bool(address):
@@ -222,7 +200,7 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
             raise Refusal(f"--record has its own settings; leave out --{option}")
         return _record(record, workers, address)
     with _refusing(ValueError):
-        settings = StudySettings(**read_parameters(_settings(), given.items()))
+        settings = StudySettings(**read_parameters(study_parameters(), given.items()))
     runs = run_study(settings, workers, progress=True, address=address)
     means = runs.groupby(["dataset", "method"], sort=False)
     print(means[["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE"]].mean().round(3).to_string())
@@ -237,12 +215,12 @@ def _record(name: str, workers: int, address: str | None) -> None:
 
     with _refusing(ValueError):
         if name == "protocols":
-            cells = protocol_search.record(workers=workers, progress=True, address=address)
-            print(f"{len(cells)} cells written to book/recorded/protocol_cells.csv")
-            return
-        own = {module.NAME: module for module in (fair_fight, twins)}
-        if name in own:
-            rows = own[name].record(workers, address)
+            rows = protocol_search.record(workers=workers, progress=True, address=address)
+            name = "protocol_cells"
+        elif name == fair_fight.NAME:
+            rows = fair_fight.record(workers, address)
+        elif name == twins.NAME:
+            rows = twins.record(workers, address)
         else:
             rows = recordings.record(name, workers, True, address)
     print(f"{len(rows)} rows written to book/recorded/{name}.csv")
@@ -269,10 +247,7 @@ def audit(predictions: Path, true, predicted, labels: str, prefix: str, as_json:
     PREDICTIONS is a CSV file with true and predicted labels and, if there are any, a column of
     probabilities per label.
     """
-    import json
-
     from amol.experiments.csv_predictions import read_predictions
-    from amol.publishing.parameters import read_value
     from amol.report.audit import audit, text
 
     with _refusing(ValueError):
@@ -298,7 +273,6 @@ def check(everything: bool, record: bool) -> int:
     from amol.paper.ledger import ledger, record_expectations
     from amol.paper.recording_checks import differences
     from amol.paper.tails import with_tails
-    from amol.paths import build_dir
     from amol.report.sentences import sentences
 
     settings = StudySettings()
@@ -308,11 +282,11 @@ def check(everything: bool, record: bool) -> int:
         print(f"{len(entries)} verdicts written to amol/paper/data/expected_verdicts.csv")
         return 0
     surprises = entries[entries["verdict"] != entries["expected"]]
-    lines = [_entry_line(entry) for entry in (entries if everything else surprises).itertuples()]
-    if not everything and len(lines) > LISTED:
-        lines[LISTED:] = [f"and {len(lines) - LISTED} more; --all prints every entry"]
-    for line in lines:
-        print(line)
+    shown = entries if everything else surprises[:LISTED]
+    for entry in shown.itertuples():
+        print(_entry_line(entry))
+    if not everything and len(surprises) > LISTED:
+        print(f"and {len(surprises) - LISTED} more; --all prints every entry")
     for kind, verdicts in entries.groupby("kind", sort=False)["verdict"]:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
@@ -320,11 +294,10 @@ def check(everything: bool, record: bool) -> int:
     others = protocol_search.verify(2)[1], fair_fight.verify(1)[1], twins.verify(2)
     differing = [*differences(), *(found for found in others if not found.holds)]
     said = sentences(build_dir() / "executed" / "notebooks")
-    differing += [
-        f"{page}: the sentence {name} doesn't hold" + (f"; instead: {text}" if text else "")
-        for page, name, holds, text in said.itertuples(index=False)
-        if not holds
-    ]
+    for page, name, holds, text in said.itertuples(index=False):
+        if not holds:
+            instead = f"; instead: {text}" if text else ""
+            differing.append(f"{page}: the sentence {name} doesn't hold{instead}")
     for difference in differing:
         print(difference)
     return 1 if len(surprises) or differing else 0
@@ -332,12 +305,11 @@ def check(everything: bool, record: bool) -> int:
 
 def _entry_line(entry) -> str:
     """One entry of the ledger, in one line of the terminal."""
-    expected = (
-        "" if entry.verdict == entry.expected else f", expected {entry.expected or 'nothing'}"
-    )
-    text = f"{entry.id}: {entry.verdict}{expected}: {entry.claim}; {entry.text}"
-    width = shutil.get_terminal_size((100, 24)).columns
-    return textwrap.shorten(text, width, placeholder=" …")
+    verdict = entry.verdict
+    if verdict != entry.expected:
+        verdict += f", expected {entry.expected or 'nothing'}"
+    text = f"{entry.id}: {verdict}: {entry.claim}; {entry.text}"
+    return textwrap.shorten(text, shutil.get_terminal_size((100, 24)).columns, placeholder=" …")
 
 
 @amol.command()
@@ -368,12 +340,10 @@ def fork(source: str, name: str, pairs) -> None:
     """
     from amol.publishing import notebooks
     from amol.publishing.fork import fork_notebook
-    from amol.publishing.parameters import read_parameters
 
     with _refusing(ValueError):
         original = notebooks.notebook_path(source)
         known = notebooks.parameters_of(original)
-        given = read_parameters(known, pairs)
-        defaults = notebooks.check_settings(known, given) if given else {}
-        made = fork_notebook(original, name, defaults)
+        values = notebooks.check_settings(known, read_parameters(known, pairs))
+        made = fork_notebook(original, name, values)
     print(f"{made} and its .py pair made and listed in _toc.yml; `amol build` shows it")

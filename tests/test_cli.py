@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from conftest import ROOT, SECOND
 
-from amol.cli import _settings, main
+from amol.cli import main
 from amol.experiments.settings import StudySettings
-from amol.publishing.parameters import read_parameters
+from amol.publishing.parameters import read_parameters, study_parameters
 
 
 def test_help_is_quick_and_names_the_commands(capsys):
@@ -76,7 +76,7 @@ def test_a_study_reads_text_as_a_notebook_does():
     given = {"order": '["a, b", c]', "seeds": "[0, 3]", "alpha": "1e-3", "restore": "false"}
     given |= {"datasets": "Wine Red,my.csv", "target": "5", "split_order": "halves"}
     given |= {"loss_parameters": "{Focal: {gamma: 3}}"}
-    assert read_parameters(_settings(), given.items()) == {
+    assert read_parameters(study_parameters(), given.items()) == {
         "order": ["a, b", "c"],
         "seeds": [0, 3],
         "alpha": 0.001,

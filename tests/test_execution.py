@@ -353,6 +353,7 @@ NESTED = "chapters:\n- file: notebooks/a\n  sections:\n  - file: notebooks/b\n- 
         (CONTENTS, 8, "      - file: notebooks/mine"),
         ("root: a\nchapters:\n- file: notebooks/a   # why\n\n# end\n", 3, "- file: notebooks/mine"),
         (NESTED, 4, "  - file: notebooks/mine"),
+        (NESTED.replace("notebooks/b", "book/b"), 4, "- file: notebooks/mine"),
     ],
 )
 def test_the_contents_gain_one_line_and_lose_nothing(text, line, added):

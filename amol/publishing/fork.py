@@ -1,28 +1,24 @@
 """Copy of a notebook of the book under a new name, with labels and defaults of its own."""
 
 import ast
-import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import jupytext
 import nbformat
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.tokens import CommentToken
-from ruamel.yaml.util import load_yaml_guess_indent
 
 from amol.paths import ROOT
 from amol.publishing.notebooks import notebook_path
-from amol.publishing.outputs import write_new
 
 LABEL = r"(?:fig|tab|eq|sec)-[a-z0-9-]+"
 # (label)=   $$ (label)   :name: label   :label: label   "label"   ```{result} label
 DEFINED = re.compile(
     rf'(?:^\(|\$\$ \(|:name: |:label: |"|\{{result\}} )({LABEL})(?=\)|"|\s|$)', re.MULTILINE
 )
+# A notebook in _toc.yml: its line, and further ones that are indented more, up to another notebook.
+NOTEBOOK = r"- +file: *[\"']?notebooks/"
+ENTRY = re.compile(rf"^( *){NOTEBOOK}.*(?:\n\1 +(?!{NOTEBOOK})\S.*)*", re.MULTILINE)
 
 
 def _in_the_book(values: Mapping) -> dict:
@@ -65,59 +61,19 @@ def _renamed(original: Path, name: str, defaults: Mapping) -> nbformat.NotebookN
     return notebook
 
 
-def _pages(contents) -> Iterator[tuple[list, int]]:
-    """Lists of the table of contents that hold pages, with the place of each, in its order."""
-    if isinstance(contents, list):
-        for position, item in enumerate(contents):
-            if isinstance(item, dict) and "file" in item:
-                yield contents, position
-            yield from _pages(item)
-    elif isinstance(contents, dict):
-        for value in contents.values():
-            yield from _pages(value)
-
-
 def add_to_contents(text: str, name: str) -> str:
-    """The table of contents with a notebook after the last one; comments and order stay.
-
-    Parameters
-    ----------
-    text : str
-        Of ``_toc.yml``.
-    name : str
-        Of a notebook in ``notebooks``.
+    """The table of contents, the text of ``_toc.yml``, with a notebook after the last one.
 
     Raises
     ------
     ValueError
-        If the text is no YAML or lists no notebook.
+        If the text lists no notebook.
     """
-    try:
-        _, indent, offset = load_yaml_guess_indent(text)
-        yaml = YAML()
-        yaml.preserve_quotes, yaml.width = True, 1 << 16
-        yaml.indent(mapping=2, sequence=indent or 2, offset=offset or 0)
-        contents = yaml.load(text)
-    except YAMLError as error:
-        raise ValueError(f"_toc.yml is no YAML: {getattr(error, 'problem', error)}") from None
-    notebooks = [(pages, position) for pages, position in _pages(contents)
-                 if str(pages[position]["file"]).startswith("notebooks/")]  # fmt: skip
-    if not notebooks:
+    entries = [*ENTRY.finditer(text)]
+    if not entries:
         raise ValueError("_toc.yml lists no page of the folder notebooks")
-    pages, position = notebooks[-1]
-    last, added = pages[position], CommentedMap(file=f"notebooks/{name}")
-    # What stands below the last page, such as a blank line, belongs below the new one.
-    comment = last.ca.items.get(list(last)[-1], [None] * 3)[2]
-    if comment:
-        beside, _, below = comment.value.partition("\n")
-        comment.value = f"{beside}\n"
-        if below:
-            mark = comment.start_mark
-            added.ca.items["file"] = [None, None, CommentToken(f"\n{below}", mark, None), None]
-    pages.insert(position + 1, added)
-    made = io.StringIO()
-    yaml.dump(contents, made)
-    return made.getvalue()
+    indent, end = entries[-1][1], entries[-1].end()
+    return f"{text[:end]}\n{indent}- file: notebooks/{name}{text[end:]}"
 
 
 def fork_notebook(source: str | Path, name: str, defaults: Mapping | None = None) -> Path:
@@ -165,8 +121,9 @@ def fork_notebook(source: str | Path, name: str, defaults: Mapping | None = None
         text = add_to_contents(contents.read_text(encoding="utf-8"), name)
         listed.write_text(text, encoding="utf-8")
         for path, content in texts.items():
-            write_new(path, content)
-            written.append(path)
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                written.append(path)
+                file.write(content)
         listed.replace(contents)
     except BaseException:
         for path in [*written, listed]:

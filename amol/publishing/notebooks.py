@@ -108,6 +108,8 @@ def check_settings(parameters: Mapping[str, Mapping], given: Mapping) -> dict:
     ------
     ValueError, FileNotFoundError
     """
+    if not given:
+        return {}
     from amol.experiments import StudySettings  # which takes PyTorch's seconds to load
     from amol.losses import LOSSES
 

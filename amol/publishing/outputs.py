@@ -1,7 +1,6 @@
 """Outputs of commands: their names are free, nothing of anybody else is overwritten."""
 
 import itertools
-import os
 import shutil
 from pathlib import Path
 
@@ -22,23 +21,6 @@ def reserve_output(stem: str) -> tuple[Path, Path]:
             return output, results
         except FileExistsError:
             continue
-
-
-def write_new(path: Path, content: str | bytes) -> None:
-    """Write a file whose name must be free, wholly or not at all.
-
-    Raises
-    ------
-    FileExistsError
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_bytes(content.encode() if isinstance(content, str) else content)
-        os.link(part, path)  # unlike a renaming, this fails where the name is taken
-    except FileExistsError:
-        raise FileExistsError(f"{path} exists already; choose another name") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def results_beside(output: Path) -> Path:
@@ -70,7 +52,8 @@ def deliver(made: Path, results: Path, output: Path) -> Path:
         Where somebody took the name meanwhile; the run stays where it is.
     """
     target = results_beside(output)
-    write_new(output, made.read_bytes())
+    with output.open("xb") as file:  # fails where the name is taken
+        file.write(made.read_bytes())
     if results.exists():
         shutil.move(results, target)
     made.unlink()

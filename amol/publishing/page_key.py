@@ -168,9 +168,7 @@ def _recordings(page_texts: frozenset[str], parts: list[Code]) -> set[Path]:
     return {file for file in files if file.stem in names or file.name in texts}
 
 
-@cache
-def _distributions() -> dict[str, list[str]]:
-    return packages_distributions()
+_distributions = cache(packages_distributions)
 
 
 def _versions(imports: Iterable[str]) -> list[str]:

@@ -10,6 +10,9 @@ A parameter is known by its ``type`` (text of an annotation, such as ``list[str]
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from inspect import getdoc
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
@@ -120,3 +123,21 @@ def read_parameters(
     read = [found for text in mappings for found in _read_mapping(text, parameters)]
     read += [(name, read_value(text, _named(name, parameters))) for name, text in pairs]
     return {name: _of_its_type(name, value, parameters[name]) for name, value in read}
+
+
+@cache
+def study_parameters() -> dict[str, dict]:
+    """Fields of `StudySettings`, described as a notebook's parameters are."""
+    from amol.experiments.settings import StudySettings  # loads PyTorch
+
+    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n)+)", getdoc(StudySettings), re.MULTILINE)
+    meaning = {name: " ".join(text.split()) for name, text in entries}
+    return {
+        setting.name: {
+            "type": setting.type.__name__ if type(setting.type) is type else str(setting.type),
+            "default": None if setting.default is MISSING else setting.default,
+            "help": meaning[setting.name],
+        }
+        for setting in fields(StudySettings)
+        if setting.name != "own"
+    }

@@ -10,20 +10,13 @@ from pathlib import Path
 
 import vl_convert
 
+from amol.report.live_charts import VERSION
+
+SCRIPTS = ("vega", "charts")
 NOTICE = f"""/* Vega {vl_convert.get_vega_version()}, Vega-Lite and
 Vega-Embed {vl_convert.get_vega_embed_version()} with D3, as bundled by VlConvert;
 their licences are in vega-licenses.txt. */
 """
-
-
-def scripts(label: str, chart: str, static: str) -> str:
-    """HTML of a chart's specification and of what draws it, run once the page is there."""
-    data = json.dumps(json.loads(chart)).replace("<", "\\u003c")
-    return (
-        f'<script type="application/json" data-chart="{label}">{data}</script>\n'
-        f'<script defer src="{static}/vega.js"></script>\n'
-        f'<script defer src="{static}/charts.js"></script>\n'
-    )
 
 
 def finish(app, exception) -> None:
@@ -31,32 +24,28 @@ def finish(app, exception) -> None:
     if exception or app.builder.name != "html":
         return
     site = Path(app.outdir)
-    charts = {
-        path.name.removesuffix(".vl.json"): path.read_text(encoding="utf-8")
-        for path in sorted((site / "results" / "figures").glob("*.vl.json"))
-    }
-    versions = set()
+    charts = {}
+    for file in sorted((site / "results" / "figures").glob("*.vl.json")):
+        data = json.dumps(json.loads(file.read_text(encoding="utf-8")))
+        charts[file.name.removesuffix(".vl.json")] = data.replace("<", "\\u003c")
+    needed = False
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
         shown = [label for label in charts if f'id="{label}"' in html]
         if not shown:
             continue
+        needed = True
         static = Path(os.path.relpath(site / "_static", page.parent)).as_posix()
-        added = [scripts(label, charts[label], static) for label in shown]
-        lines = dict.fromkeys("".join(added).splitlines(keepends=True))  # each script once
+        added = [
+            f'<script type="application/json" data-chart="{label}">{charts[label]}</script>'
+            for label in shown
+        ]
+        added += [f'<script defer src="{static}/{name}.js"></script>' for name in SCRIPTS]
         body, end, rest = html.rpartition("</body>")
-        page.write_text("".join([body, *lines, end, rest]), encoding="utf-8")
-        versions |= {json.loads(charts[label])["$schema"] for label in shown}
-    for schema in versions:
-        version = schema.rpartition("/v")[2].rpartition(".json")[0]
-        bundle = Path(app.srcdir, "build", f"vega-{vl_convert.__version__}-{version}.js")
-        if not bundle.exists():  # takes seconds
-            bundle.parent.mkdir(exist_ok=True)
-            made = vl_convert.javascript_bundle(vl_version=".".join(version.split(".")[:2]))
-            whole = bundle.with_suffix(".new")
-            whole.write_text(made, encoding="utf-8")
-            whole.replace(bundle)  # a build that is stopped leaves no half of it
-        script = f"{NOTICE}(() => {{\n{bundle.read_text(encoding='utf-8')}\n}})();\n"
+        page.write_text("\n".join([body, *added, end + rest]), encoding="utf-8")
+    if needed:
+        bundle = vl_convert.javascript_bundle(vl_version=VERSION)
+        script = f"{NOTICE}(() => {{\n{bundle}\n}})();\n"
         (site / "_static" / "vega.js").write_text(script, encoding="utf-8")
 
 

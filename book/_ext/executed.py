@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sphinx.util import logging
 
+from amol.publishing.execute import executed_copy
 from amol.publishing.notebooks import parameters_of
 from amol.repository import repository
 
@@ -39,11 +40,6 @@ PLAIN_SEARCH = (
 )
 PAPER_ROW = re.compile(r'<tr class="(?=row-\w+">\s*<td[^>]*>\s*<p>[^<]*, paper</p>)')
 MATHJAX = re.compile(r"<script>window\.MathJax.*?</script>|<script[^>]*mathjax[^>]*></script>")
-
-
-def executed_copy(app, source: Path) -> Path:
-    """Where the executed copy of a source notebook is kept."""
-    return Path(app.srcdir, "build", "executed", source.relative_to(app.srcdir))
 
 
 def code_of(cells: list[dict]) -> list[str]:
@@ -131,7 +127,7 @@ def read_source(app, docname: str, content: list[str]) -> None:
         address = app.config.html_theme_options.get("repository_url") or UNKNOWN_REPOSITORY
         content[0] = content[0].replace("REPOSITORY_URL", address)
         return
-    copy = executed_copy(app, source)
+    copy = executed_copy(source)
     app.env.note_dependency(str(copy))
     try:
         notebook = merge(json.loads(content[0]), json.loads(copy.read_text(encoding="utf-8")))
@@ -203,11 +199,8 @@ def finish(app, exception) -> None:
         page.write_text(html, encoding="utf-8")
         for link in re.findall(r'href="((?:\.\./)*results/[^"#]+)"', html):
             if not (page.parent / link).exists():
-                logger.warning(
-                    "nothing to download at %s",
-                    link,
-                    location=str(page.relative_to(site).with_suffix("")),
-                )
+                where = str(page.relative_to(site).with_suffix(""))
+                logger.warning("nothing to download at %s", link, location=where)
 
 
 def setup(app):
