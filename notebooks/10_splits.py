@@ -35,8 +35,6 @@ if sample < 1:
 runs = recordings.load("splits")
 datasets = list(runs["dataset"].unique())
 splits = int(runs["split_seed"].nunique())
-
-# %% tags=["remove-cell"]
 show_numbers(splits_count=splits)
 
 # %% [markdown]
@@ -54,10 +52,9 @@ baselines = ("CE", "OLL", "SORD", "AMOL")
 main = summary[summary["method"].isin(baselines)]
 over = f"Mean ± standard deviation over {splits} random splits, the paper's numbers (one split, "
 over += "five seeds) under ours, the best of each in bold."
-part = main[main["metric"] == "QWK"]
-show("tab-splits-qwk", tables.Table(tables.as_printed(part), over, part))
-part = main[main["metric"] == "CHR_ext"]
-show("tab-splits-chr", tables.Table(tables.as_printed(part), over, part))
+for label, metric in {"tab-splits-qwk": "QWK", "tab-splits-chr": "CHR_ext"}.items():
+    part = main[main["metric"] == metric]
+    show(label, tables.Table(tables.as_printed(part), over, part))
 
 # %% [markdown]
 # ```{result} tab-splits-qwk
@@ -94,12 +91,10 @@ contrasts = appendix.paired(runs, pairs, metrics)
 favored = contrasts["metric"].isin(appendix.HEADLINE)
 
 # %% tags=["remove-output"]
-part = contrasts[contrasts["metric"] == "QWK"].reset_index(drop=True)
-show("fig-forest-qwk", appendix.forest(part), part)
-
-# %% tags=["remove-output"]
-part = contrasts[contrasts["metric"] == "CHR_ext"].reset_index(drop=True)
-show("fig-forest-chr", appendix.forest(part), part)
+drawn = {"fig-forest-qwk": "QWK", "fig-forest-chr": "CHR_ext", "fig-forest-jc": "J_c"}
+for label, metric in drawn.items():
+    part = contrasts[contrasts["metric"] == metric].reset_index(drop=True)
+    show(label, appendix.forest(part), part)
 
 # %% [markdown]
 # ```{result} fig-forest-qwk
@@ -197,18 +192,12 @@ show_numbers(splits_excluding=int(excluding.sum()))
 #
 # {ref}`sec-discussion` explains $J_c$, extreme recall and center recall on one split. Over all of
 # them:
-
-# %% tags=["remove-output"]
-part = contrasts[contrasts["metric"] == "J_c"].reset_index(drop=True)
-show("fig-forest-jc", appendix.forest(part), part)
-
-# %% [markdown]
+#
 # ```{result} fig-forest-jc
 # :alt: >-
 # :  One panel per data set, one row per pair of losses: the mean difference in J_c with its
 # :  corrected interval and a line at zero. On Synthetic and Abalone most lie left of zero, those of
-# :  AMOL-asym
-# :  furthest; on Wine Red every interval covers zero.
+# :  AMOL-asym furthest; on Wine Red every interval covers zero.
 #
 # Differences in $J_c$ over random splits, with corrected 95 % intervals; right of zero favors the
 # first of the pair. Scales differ between panels.
@@ -228,8 +217,6 @@ show("fig-forest-jc", appendix.forest(part), part)
 #
 # Splits of four data sets say how stable a difference is on these data. They don't say how it would
 # be on others.
-#
-# ## Again, and checked
 
 # %% tags=["remove-cell"]
 note = recordings.note("splits")
@@ -241,11 +228,12 @@ show_numbers(
 )
 
 # %% [markdown]
-# The runs of this page are recorded: {glue:text}`splits_runs:d` of them,
+# ## Again, and checked
+#
+# The {glue:text}`splits_runs:d` runs of this page are {term}`recorded <recorded study>`:
 # {glue:text}`splits_minutes:d` minutes of training on one thread, on {glue:text}`splits_processor`,
-# {glue:text}`splits_date`. `amol study --record splits` makes them anew and goes on where it was
-# stopped. Each build compares the keys of all rows with those of the present code, data and
-# settings, and trains a random sample again ({numref}`tab-verified-splits`).
+# {glue:text}`splits_date`. `amol study --record splits` makes them anew. Each build compares the
+# keys of all rows and trains a random sample again ({numref}`tab-verified-splits`).
 #
 # ```{glue:md} splits_checked
 # :format: myst
@@ -255,10 +243,9 @@ show_numbers(
 checks, compared = verify("splits", sample, sample_seed)
 show_numbers(splits_checked=Markdown(note_of(compared)))
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
-shown = checks.assign(**{c: checks[c].map("{:.6f}".format) for c in exact})
-shown = shown.rename(columns={"dataset": "Data set", "method": "Method", "seed": "Seed",
-                              "split_seed": "Split"}).set_index("Data set")  # fmt: skip
-show("tab-verified-splits", shown)
+checks[exact] = checks[exact].map("{:.6f}".format)
+names = {"dataset": "Data set", "method": "Method", "seed": "Seed", "split_seed": "Split"}
+show("tab-verified-splits", checks.rename(columns=names).set_index("Data set"))
 
 # %% [markdown]
 # ```{result} tab-verified-splits
