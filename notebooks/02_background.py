@@ -240,8 +240,7 @@ say(
 #
 # The ordinal losses above weigh a class by its distance from the *truth*; cross-entropy and focal
 # loss don't even do that. None of them knows how far a class lies from the *center*. A weight that
-# does, and that acts only when the truth lies far from the center, is the paper's proposal: a
-# failure of the predictions, it argues, calls for a remedy in the space of predictions.
+# does, and that acts only when the truth lies far from the center, is the paper's proposal.
 #
 # The aim isn't new. {cite:t}`vargas2024` want the first and the last class to be found: in their
 # loss the soft targets of these two have a shape of their own, drawn to the end of the scale, and a

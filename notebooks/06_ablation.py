@@ -247,8 +247,8 @@ show_numbers(strength_best=f"QWK is highest at α = {where}; α = 1 is at most {
 # runs; the first point, 0, is `KL`).
 # ```
 #
-# {glue:text}`strength` {glue:text}`strength_best` And there is a second number to choose, which the
-# paper doesn't count: the width $\sigma$ of the Gaussian target, 1 throughout.
+# {glue:text}`strength` {glue:text}`strength_best` {ref}`sec-how-much-alpha` changes the width
+# $\sigma$ of the target too, a second number to choose that the paper doesn't count.
 #
 # ## Exercises
 #

@@ -104,18 +104,19 @@ show_numbers(
 # 4 that the question touches. The chosen answer is measured on the same cells, with the same seeds.
 
 # %% tags=["remove-output"]
-cells = pd.DataFrame({"Question": distances["question"].map(topics)})
-cells["Other answer"], cells["Cells"] = distances["alternative"], distances["cells"]
+cells = distances[["question", "alternative", "cells"]].assign(
+    question=distances["question"].map(topics)
+)
+cells.columns = ["Question", "Other answer", "Cells"]
 for metric in appendix.HEADLINE:
     pair = distances[[f"{metric}, alternative", f"{metric}, chosen"]]
-    nearer = pair.eq(pair.min(axis=1), axis=0)
     shown = pair.map("{:.4f}".format)
-    shown = shown.mask(nearer, "**" + shown + "**")
+    shown = shown.mask(pair.eq(pair.min(axis=1), axis=0), "**" + shown + "**")
     cells[[f"{metric}, other", f"{metric}, chosen"]] = shown.to_numpy()
 show("tab-distances", cells.set_index("Question"), distances)
 
 # %% tags=["remove-output"]
-names = distances["question"].map(topics) + ": " + distances["alternative"]
+names = cells["Question"] + ": " + cells["Other answer"]
 names = names.map(lambda name: textwrap.fill(name, 18))
 points = pd.concat(
     pd.DataFrame({"metric": metric, "name": names, "series": series,
