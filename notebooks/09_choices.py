@@ -53,8 +53,8 @@ many = recordings.load("ranking")
 # ## The questions
 #
 # {numref}`tab-choices` has them all. Where training could test an answer, the evidence is the place
-# of the chosen one among all answers tried, by distance to the printed QWK and CHR_ext: 1 is the
-# nearest.
+# of the chosen one among all answers tried, by distance to the printed QWK and CHR_ext
+# ({numref}`tab-distances`): 1 is the nearest.
 
 # %%
 distances = distances_to_paper(tried)
