@@ -60,6 +60,8 @@ y_true, y_pred, probabilities = predictions(settings, dataset, method)
 distance_to_end = np.minimum(y_true, data.num_classes - 1 - y_true)
 side = min(2, center)  # classes pooled at each end; the center is never one of them
 extreme = distance_to_end < side
+hedged, overall = np.mean(y_pred[:, extreme] == center), np.mean(y_pred == center)
+found = np.mean(y_pred[:, extreme] == y_true[extreme])
 
 # %% tags=["remove-cell"]
 end = distance_to_end == 0
@@ -75,16 +77,14 @@ show_numbers(
     intro_center_share=float(np.mean(data.y == center)),
     intro_extreme_n=int(extreme.sum()),
     intro_pool="two outermost classes" if side == 2 else "outermost class",
-    intro_hedged=float(np.mean(y_pred[:, extreme] == center)),
-    intro_right=float(np.mean(y_pred[:, extreme] == y_true[extreme])),
+    intro_hedged=float(hedged),
+    intro_right=float(found),
     intro_end_right=float(np.mean(y_pred[:, end] == y_true[end])),
     intro_last=data.num_classes - 1,
     intro_rows=", ".join(map(str, np.bincount(y_true, minlength=data.num_classes))),
 )
 
 # %% tags=["remove-cell"]
-hedged, overall = np.mean(y_pred[:, extreme] == center), np.mean(y_pred == center)
-found = np.mean(y_pred[:, extreme] == y_true[extreme])
 show_numbers(
     intro_ends=f"Of the extreme samples, {hedged:.0%} are called the center and {found:.0%} are "
     "called right."

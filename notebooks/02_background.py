@@ -162,16 +162,20 @@ def logits_of(loss, probabilities):
 
 
 # %%
+def lumped(loss, k):
+    """Value of the loss with the lump in class ``k``."""
+    spread = start.clone()
+    spread[k] += lump
+    return float(loss(logits_of(loss, spread)[None], torch.tensor([y])))
+
+
 rows = []
 for method in settings.methods:
     loss = LOSSES[method](num_classes=num_classes, **settings.parameters(method))
-    value = {}
-    for place, k in {"center": center, "far": num_classes - 1}.items():
-        spread = start.clone()
-        spread[k] += lump
-        value[place] = float(loss(logits_of(loss, spread)[None], torch.tensor([y])))
-    rows.append({"panel": "", "name": method, **value, "ratio": value["center"] / value["far"]})
+    places = {"center": lumped(loss, center), "far": lumped(loss, num_classes - 1)}
+    rows.append({"panel": "", "name": method, **places})
 values = pd.DataFrame(rows)
+values["ratio"] = values["center"] / values["far"]
 
 # %% tags=["remove-output"]
 cells = values.set_index("name")[["center", "far", "ratio"]].map("{:.2f}".format)
@@ -236,8 +240,7 @@ say(
 #
 # The ordinal losses above weigh a class by its distance from the *truth*; cross-entropy and focal
 # loss don't even do that. None of them knows how far a class lies from the *center*. A weight that
-# does, and that acts only when the truth lies far from the center, is the paper's proposal: a
-# failure of the predictions, it argues, calls for a remedy in the space of predictions.
+# does, and that acts only when the truth lies far from the center, is the paper's proposal.
 #
 # The aim isn't new. {cite:t}`vargas2024` want the first and the last class to be found: in their
 # loss the soft targets of these two have a shape of their own, drawn to the end of the scale, and a
@@ -251,10 +254,7 @@ say(
 
 # %% tags=["hide-cell"]
 for method in settings.methods:
-    loss = LOSSES[method](num_classes=num_classes, **settings.parameters(method))
-    beside = start.clone()
-    beside[1] += lump
-    near = float(loss(logits_of(loss, beside)[None], torch.tensor([y])))
+    near = lumped(LOSSES[method](num_classes=num_classes, **settings.parameters(method)), 1)
     there = values.set_index("name")["center"][method]
     smaller = "smaller in the center" if there < near - 1e-9 else ""
     print(f"{method:14} next {near:6.2f}  center {there:6.2f}  {smaller}")
@@ -264,14 +264,9 @@ for method in settings.methods:
 # From which $\alpha$ on does AMOL penalize the center more than the far end?
 
 # %% tags=["hide-cell"]
-logits = []
-for k in (center, num_classes - 1):
-    spread = start.clone()
-    spread[k] += lump
-    logits.append(spread.log())
 for strength in (0, 1, 2, 4, 8, 16):
     loss = LOSSES["AMOL"](num_classes=num_classes, alpha=strength)
-    at_center, at_far_end = (float(loss(z[None], torch.tensor([y]))) for z in logits)
+    at_center, at_far_end = (lumped(loss, k) for k in (center, num_classes - 1))
     print(f"alpha {strength:2}: center / far end = {at_center / at_far_end:.2f}")
 
 # %% tags=["remove-input"]

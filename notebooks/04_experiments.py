@@ -115,21 +115,21 @@ say(
 # shows where they do. {glue:md}`no_crowd:myst`
 
 # %% tags=["remove-output"]
+shares = {name: np.bincount(data.y, minlength=data.num_classes) / len(data.y)
+          for name, data in loaded.items()}  # fmt: skip
 labels = pd.concat(
     pd.DataFrame({"panel": name, "label": classes, "center": classes == center_class(len(classes)),
-                  "share": np.bincount(data.y, minlength=len(classes)) / len(data.y)})
-    for name, data in loaded.items() for classes in [np.arange(data.num_classes)]
+                  "share": share})
+    for name, share in shares.items() for classes in [np.arange(len(share))]
 )  # fmt: skip
-figure = figures.bars(labels, ylabel="share of samples")
+show("fig-labels", figures.bars(labels, ylabel="share of samples"), labels)
 even = [name for name, data in loaded.items() if data.num_classes % 2 == 0]
-largest = {name: np.bincount(data.y) / len(data.y) for name, data in loaded.items()}
-show_numbers(largest_classes=listed(
-    f"{part.argmax()} ({part.max():.0%}) on {name}" for name, part in largest.items()
-))  # fmt: skip
 say("even_classes", len(even) > 0,
     f"An even number of classes ({listed(even)}) has its center between two of them; the lower one "
     "is taken.")  # fmt: skip
-show("fig-labels", figure, labels)
+show_numbers(largest_classes=listed(
+    f"{share.argmax()} ({share.max():.0%}) on {name}" for name, share in shares.items()
+))  # fmt: skip
 
 # %% [markdown]
 # ```{result} fig-labels
@@ -227,11 +227,8 @@ show("tab-protocol", protocol)
 # something else, on each data set?
 
 # %% tags=["hide-cell"]
-for name, data in loaded.items():
-    test = data.y[split(data.y, settings.split_seed)[2]]
-    last = data.num_classes - 1
-    pooled = int((np.minimum(test, last - test) < 2).sum())
-    if data.num_classes >= 5:  # fewer have no CHR_ext
+for name, pooled in cells["in CHR_ext"].items():
+    if pooled != tables.DASH:  # fewer than five classes have no CHR_ext
         print(f"{name}: {pooled} samples, one of them is {1 / max(pooled, 1):.4f}")
 
 # %% [markdown]
@@ -240,10 +237,8 @@ for name, data in loaded.items():
 
 # %% tags=["hide-cell"]
 for name, data in loaded.items():
-    sizes = set()
-    for seed in range(10):
-        test = data.y[split(data.y, seed)[2]]
-        sizes.add(int((np.minimum(test, data.num_classes - 1 - test) == 0).sum()))
+    tests = (data.y[split(data.y, seed)[2]] for seed in range(10))
+    sizes = {int(np.isin(test, [0, data.num_classes - 1]).sum()) for test in tests}
     print(f"{name}: samples in CHR on ten splits: {sorted(sizes)}")
 
 # %% tags=["remove-input"]

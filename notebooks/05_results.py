@@ -243,8 +243,8 @@ say("white", "Wine White" in drops and len(drops) > 1 and drops.idxmin() == "Win
 
 # %% tags=["remove-cell"]
 red = load_dataset("Wine Red")
-red_test = red.y[split(red.y, settings.split_seed)[2]]
-to_end = np.minimum(red_test, red.num_classes - 1 - red_test)
+test = red.y[split(red.y, settings.split_seed)[2]]
+to_end = np.minimum(test, red.num_classes - 1 - test)
 pooled = int((to_end <= 1).sum())
 gap = against("AMOL", "CHR_ext").get("Wine Red", np.nan)
 say("red", not np.isnan(gap),
@@ -331,8 +331,7 @@ show("fig-tradeoff", figure, tradeoff)
 # only with a center class that is still found ({ref}`sec-discussion`). Bars are one standard
 # deviation over seeds.
 # ```
-
-# %% [markdown]
+#
 # ## Exercises
 #
 # **1. Other scores.** Which loss has the best mean accuracy on each data set, and which the best

@@ -21,15 +21,7 @@
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
 order: list[str] = []  # their labels, lowest first, where these are no whole numbers
-methods: list = [
-    "CE",
-    "SORD",
-    "KL",
-    "AMOL",
-    "AMOL-asym",
-    "AMOL-exp",
-    "CE-masked",
-]  # losses to compare
+methods: list = ["CE", "SORD", "KL", "AMOL", "AMOL-asym", "AMOL-exp", "CE-masked"]  # losses tried
 seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
 alpha: float = 1.0  # strength of the weight in AMOL, at least 0
 sigma: float = 1.0  # width of the Gaussian target in classes, above 0
@@ -236,24 +228,20 @@ say(
 # - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`fig-least`), so
 #   its probabilities are not to be taken at face value. {glue:md}`tails`
 # - **One split.** Every ± on this page is the spread over random starts on one split of the data.
-#   It
-#   says nothing about other samples from the same source.
+#   It says nothing about other samples from the same source.
 # - **Crowded middle.** The paper finds the largest effects where the labels crowd in the center and
 #   names Abalone among them; {numref}`fig-labels` shows that Abalone, cut into equal parts, has no
 #   crowd.
-
-# %% [markdown]
+#
 # ## Exercises
 #
 # **1. Strike the center out.** `CE-masked` is cross-entropy that may not answer "center". Do the
 # same to the other losses, from their probabilities. What becomes of their accuracy?
 
 # %% tags=["hide-cell"]
-from amol.experiments import predictions as answers_of
-
 name = settings.datasets[-1]
 for method in settings.methods:
-    truth, answers, shares = answers_of(settings, name, method)
+    truth, answers, shares = predictions(settings, name, method)
     middle = (shares.shape[2] - 1) // 2
     masked = shares.copy()
     masked[:, :, middle] = -1

@@ -35,8 +35,6 @@ if sample < 1:
 runs = recordings.load("splits")
 datasets = list(runs["dataset"].unique())
 splits = int(runs["split_seed"].nunique())
-
-# %% tags=["remove-cell"]
 show_numbers(splits_count=splits)
 
 # %% [markdown]
@@ -54,10 +52,9 @@ baselines = ("CE", "OLL", "SORD", "AMOL")
 main = summary[summary["method"].isin(baselines)]
 over = f"Mean ± standard deviation over {splits} random splits, the paper's numbers (one split, "
 over += "five seeds) under ours, the best of each in bold."
-part = main[main["metric"] == "QWK"]
-show("tab-splits-qwk", tables.Table(tables.as_printed(part), over, part))
-part = main[main["metric"] == "CHR_ext"]
-show("tab-splits-chr", tables.Table(tables.as_printed(part), over, part))
+for label, metric in {"tab-splits-qwk": "QWK", "tab-splits-chr": "CHR_ext"}.items():
+    part = main[main["metric"] == metric]
+    show(label, tables.Table(tables.as_printed(part), over, part))
 
 # %% [markdown]
 # ```{result} tab-splits-qwk
@@ -94,12 +91,10 @@ contrasts = appendix.paired(runs, pairs, metrics)
 favored = contrasts["metric"].isin(appendix.HEADLINE)
 
 # %% tags=["remove-output"]
-part = contrasts[contrasts["metric"] == "QWK"].reset_index(drop=True)
-show("fig-forest-qwk", appendix.forest(part), part)
-
-# %% tags=["remove-output"]
-part = contrasts[contrasts["metric"] == "CHR_ext"].reset_index(drop=True)
-show("fig-forest-chr", appendix.forest(part), part)
+drawn = {"fig-forest-qwk": "QWK", "fig-forest-chr": "CHR_ext", "fig-forest-jc": "J_c"}
+for label, metric in drawn.items():
+    part = contrasts[contrasts["metric"] == metric].reset_index(drop=True)
+    show(label, appendix.forest(part), part)
 
 # %% [markdown]
 # ```{result} fig-forest-qwk
@@ -149,16 +144,18 @@ show("tab-beats", cells.rename_axis(columns=None), headline)
 table = contrasts.set_index(["method", "baseline", "metric"]).sort_index()
 
 
-def state(key, method, baseline, metric, better="higher", worse="lower"):
+def state(method, baseline, metric):
     """Say where a difference is shown, and how large it is there."""
+    words = ("lower", "higher") if metric in ("CHR_ext", "MAE") else ("higher", "lower")
     part = table.loc[[(method, baseline, metric)]].set_index("dataset")
     clauses = []
-    for verdict, word in (("better", better), ("worse", worse)):
+    for verdict, word in zip(("better", "worse"), words, strict=True):
         named = part[part["verdict"] == verdict]
         if len(named):
             where = "every data set" if len(named) == len(datasets) else listed(named.index)
             size = changes(named["difference"]).rpartition(" ")[0]
             clauses.append(f"{word} on {where} (by {size})")
+    key = f"{method}_{baseline}_{metric}".lower().replace("-", "_")
     name = f"{method}'s {metric.replace('_recall', ' recall')}"
     other = "its base without the weight" if baseline == "KL" else baseline
     text = f"{name} is shown to differ from that of {other}: {' and '.join(clauses)}."
@@ -166,21 +163,23 @@ def state(key, method, baseline, metric, better="higher", worse="lower"):
 
 
 # %% tags=["remove-cell"]
-for method, key in {"AMOL": "amol", "AMOL-asym": "amol_asym"}.items():
-    state(f"{key}_ce_chr_ext", method, "CE", "CHR_ext", "lower", "higher")
-    for metric in ("J_c", "extreme_recall", "center_recall"):
-        state(f"{key}_ce_{metric.lower()}", method, "CE", metric)
-for baseline in ("CE", "KL"):
-    state(f"amol_{baseline.lower()}_qwk", "AMOL", baseline, "QWK")
-    state(f"amol_{baseline.lower()}_mae", "AMOL", baseline, "MAE", "lower", "higher")
-state("amol_kl_chr_ext", "AMOL", "KL", "CHR_ext", "lower", "higher")
-state("amol_kl_j_c", "AMOL", "KL", "J_c")
-for baseline in ("OLL", "SORD"):
-    state(f"amol_{baseline.lower()}_qwk", "AMOL", baseline, "QWK")
-state("kl_ce_qwk", "KL", "CE", "QWK")
-show_numbers(splits_intervals=int(favored.sum()), splits_by_chance=float(0.05 * favored.sum()))
+stated = {
+    ("AMOL", "CE"): metrics,
+    ("AMOL", "KL"): ("QWK", "MAE", "CHR_ext", "J_c"),
+    ("AMOL", "OLL"): ["QWK"],
+    ("AMOL", "SORD"): ["QWK"],
+    ("AMOL-asym", "CE"): ("CHR_ext", "J_c", "extreme_recall", "center_recall"),
+    ("KL", "CE"): ["QWK"],
+}
+for pair, about in stated.items():
+    for metric in about:
+        state(*pair, metric)
 excluding = favored & contrasts["verdict"].ne("no difference shown")
-show_numbers(splits_excluding=int(excluding.sum()))
+show_numbers(
+    splits_intervals=int(favored.sum()),
+    splits_by_chance=float(0.05 * favored.sum()),
+    splits_excluding=int(excluding.sum()),
+)
 
 # %% [markdown]
 # ```{result} tab-beats
@@ -197,18 +196,12 @@ show_numbers(splits_excluding=int(excluding.sum()))
 #
 # {ref}`sec-discussion` explains $J_c$, extreme recall and center recall on one split. Over all of
 # them:
-
-# %% tags=["remove-output"]
-part = contrasts[contrasts["metric"] == "J_c"].reset_index(drop=True)
-show("fig-forest-jc", appendix.forest(part), part)
-
-# %% [markdown]
+#
 # ```{result} fig-forest-jc
 # :alt: >-
 # :  One panel per data set, one row per pair of losses: the mean difference in J_c with its
 # :  corrected interval and a line at zero. On Synthetic and Abalone most lie left of zero, those of
-# :  AMOL-asym
-# :  furthest; on Wine Red every interval covers zero.
+# :  AMOL-asym furthest; on Wine Red every interval covers zero.
 #
 # Differences in $J_c$ over random splits, with corrected 95 % intervals; right of zero favors the
 # first of the pair. Scales differ between panels.
@@ -228,8 +221,6 @@ show("fig-forest-jc", appendix.forest(part), part)
 #
 # Splits of four data sets say how stable a difference is on these data. They don't say how it would
 # be on others.
-#
-# ## Again, and checked
 
 # %% tags=["remove-cell"]
 note = recordings.note("splits")
@@ -241,11 +232,12 @@ show_numbers(
 )
 
 # %% [markdown]
-# The runs of this page are recorded: {glue:text}`splits_runs:d` of them,
+# ## Again, and checked
+#
+# The {glue:text}`splits_runs:d` runs of this page are {term}`recorded <recorded study>`:
 # {glue:text}`splits_minutes:d` minutes of training on one thread, on {glue:text}`splits_processor`,
-# {glue:text}`splits_date`. `amol study --record splits` makes them anew and goes on where it was
-# stopped. Each build compares the keys of all rows with those of the present code, data and
-# settings, and trains a random sample again ({numref}`tab-verified-splits`).
+# {glue:text}`splits_date`. `amol study --record splits` makes them anew. Each build compares the
+# keys of all rows and trains a random sample again ({numref}`tab-verified-splits`).
 #
 # ```{glue:md} splits_checked
 # :format: myst
@@ -255,10 +247,9 @@ show_numbers(
 checks, compared = verify("splits", sample, sample_seed)
 show_numbers(splits_checked=Markdown(note_of(compared)))
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
-shown = checks.assign(**{c: checks[c].map("{:.6f}".format) for c in exact})
-shown = shown.rename(columns={"dataset": "Data set", "method": "Method", "seed": "Seed",
-                              "split_seed": "Split"}).set_index("Data set")  # fmt: skip
-show("tab-verified-splits", shown)
+checks[exact] = checks[exact].map("{:.6f}".format)
+names = {"dataset": "Data set", "method": "Method", "seed": "Seed", "split_seed": "Split"}
+show("tab-verified-splits", checks.rename(columns=names).set_index("Data set"))
 
 # %% [markdown]
 # ```{result} tab-verified-splits

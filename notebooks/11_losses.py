@@ -67,8 +67,7 @@ live = run_study(StudySettings(methods=kept), progress=False)
 everything = pd.concat([live, tuned.drop(columns=["parameter", "value"])], ignore_index=True)
 
 # %% tags=["remove-output"]
-chosen = best.pivot(index="method", columns="dataset", values="value")
-chosen = chosen[list(live["dataset"].unique())]
+chosen = best.pivot(index="method", columns="dataset", values="value")[live["dataset"].unique()]
 named = best.groupby("method")["parameter"].first()
 grid = rows.groupby("method")["value"].agg(lambda v: ", ".join(f"{x:g}" for x in sorted(set(v))))
 cells = chosen.map("{:g}".format).assign(Parameter=named, Grid=grid)
@@ -117,8 +116,10 @@ for metric, sign in {"QWK": 1, "MAE": -1, "RPS": -1}.items():
     say(f"ahead_{metric.lower()}", others != "none",
         f"{metric}: better than AMOL's on how many of the {sets} sets: {others}.",
         f"{metric}: no loss has a better mean than AMOL on any set.")  # fmt: skip
+_, compared = verify("losses", sample, sample_seed)
 facts = note("losses")
 show_numbers(
+    losses_checked=Markdown(note_of(compared)),
     losses_compared=int(summary["method"].nunique()),
     losses_runs=int(facts["runs"]),
     losses_seconds=int(facts["training seconds"]),
@@ -129,16 +130,14 @@ show_numbers(
 # ```{result} fig-overview
 # :alt: >-
 # :  Six panels, QWK, CHR_ext, MAE, accuracy, RPS and center recall, one row per loss and one dot
-# :  per
-# :  data set, as differences from cross-entropy. AMOL and its variants lie furthest right in QWK
-# :  and
-# :  left in center recall; their MAE lies right of zero on three of four sets and their RPS on all.
+# :  per data set, as differences from cross-entropy. AMOL and its variants lie furthest right in
+# :  QWK and left in center recall; their MAE lies right of zero on three of four sets and their RPS
+# :  on all.
 #
 # All {glue:text}`losses_compared:d` losses, best mean QWK on top: mean over five seeds minus
 # cross-entropy's on the same data set. Left is better for CHR_ext, MAE and RPS, right for the
-# others.
-# Hollow: beyond the edge. The CSV has means and standard deviations, and AMAE, center rate and
-# extreme recall too.
+# others. Hollow: beyond the edge. The CSV has means and standard deviations, and AMAE, center rate
+# and extreme recall too.
 # ```
 #
 # - {glue:md}`ahead_qwk`
@@ -149,20 +148,14 @@ show_numbers(
 # about another split.
 #
 # The {glue:text}`losses_runs:d` networks behind the tuned rows took {glue:text}`losses_seconds:d` s
-# of training on {glue:text}`losses_machine` and are recorded, not trained in every build.
+# of training on {glue:text}`losses_machine` and are {term}`recorded <recorded study>`;
 # `amol study --record losses` makes them anew. The build trains a few of them again and says
 # whether they differ:
-
-# %% tags=["remove-output"]
-checks, compared = verify("losses", sample, sample_seed)
-show_numbers(losses_checked=Markdown(note_of(compared)))
-
-# %% [markdown]
+#
 # ```{glue:md} losses_checked
 # :format: myst
 # ```
-
-# %% [markdown]
+#
 # ## What each implementation withstands
 #
 # {numref}`tab-conformance` is measured while this page is built. *Exactness* is the worst relative
@@ -211,9 +204,8 @@ show("tab-conformance", cells, measured)
 #
 # The released libraries go through the same grid ({numref}`tab-released`); the last column lists
 # bad input that returns a number instead of an error. Libraries that aren't installed here are
-# shown
-# as recorded, with their version. skordinal {glue:text}`skordinal_version` has no loss on logits to
-# put beside these; its metrics are compared with ours in the tests.
+# shown as recorded, with their version. skordinal {glue:text}`skordinal_version` has no loss on
+# logits to put beside these; its metrics are compared with ours in the tests.
 
 # %% tags=["remove-output"]
 theirs = released()

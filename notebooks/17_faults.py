@@ -35,15 +35,10 @@ from amol.report import footer, show, show_numbers
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
-
-# %%
 trials = pd.read_csv(folder() / "faults.csv")
 faults = trials.groupby("fault", sort=False).agg(
-    says=("says", "first"),
-    tried=("lost", "size"),
-    kept=("kept", "sum"),
-    again=("again", "sum"),
-    lost=("lost", "sum"),
+    says=("says", "first"), tried=("lost", "size"),
+    kept=("kept", "sum"), again=("again", "sum"), lost=("lost", "sum"),
 ).reset_index()  # fmt: skip
 
 # %% tags=["remove-cell"]
