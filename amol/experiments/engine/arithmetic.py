@@ -7,8 +7,8 @@ function of a mathematical library is called. Tables are made in float64 and rou
 Start
     ``RandomState(seed)`` of NumPy (Mersenne twister). Layer by layer from the input on:
     u = random_sample((inputs, outputs)), row after row, then random_sample(outputs) for the bias;
-    each is float32((2u − 1) · b), b = 1/sqrt(inputs), in float64. CORAL draws one column
-    (inputs, 1) for its head, which all its K − 1 columns share, and no bias: the bias starts at
+    each is float32((2u − 1) · b), b = 1/sqrt(inputs), in float64. CORAL and CLM draw one column
+    (inputs, 1) for their head, which all its K − 1 columns share, and no bias: the bias starts at
     (K − 1, …, 1)/(K − 1).
 Order
     permutation(n) of the same generator at the start of each epoch; batches are cut from it in
@@ -18,7 +18,8 @@ Layer
     0 where a_j ≤ 0, else a_j. With dropout they are then multiplied by float32(1/(1 − rate)), or
     0 where `dropped` says so; `dropped` hashes integers, see there.
 Loss
-    `kinds` gives a sample's value and slopes, sums over classes in order of the class. Slopes
+    `kinds` gives a sample's value and slopes, sums over classes in order of the class; the kappa
+    loss also sums over the batch, in order and in float64. Slopes
     are multiplied by float32(c_y / C) with c_y the label's class weight and C the sum over the
     batch of c_y · (terms of the sample's mean), in order, both in float64. Slopes smaller than
     1e-30 become 0: numbers near the least float32 are slow.
@@ -28,7 +29,7 @@ Back
     float32(1/(1 − rate)).
 Gradient
     G_kj starts at 0 and takes the batch's samples i in order: G_kj ← fma(h_ik, d_ij, G_kj); the
-    bias's takes h = 1. In CORAL's head every d_ij is replaced by Σ_j d_ij, in order, for the
+    bias's takes h = 1. In CORAL's and CLM's head every d_ij is replaced by Σ_j d_ij, in order, for the
     weights alone.
 Adam
     In float64, step by step: q1 ← 0.9 q1, q2 ← 0.999 q2, both from 1; r = lr · 0.1/(1 − q1);
