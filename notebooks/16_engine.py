@@ -49,6 +49,7 @@ missing = [name for name in RIVALS if engines[name].isna().all()]
 show_numbers(
     **{f"study_{name}": value for name, value in done["study"].items()},
     engine_epochs=bench.EPOCHS,
+    engine_short=bench.SHORT,
     engine_usual=float(recordings.load("grid")["epochs"].median()),
     engine_gflops=float(engines["gflops"].max()),
     engine_difference=f"{engines['difference'].max():.0e}",
@@ -65,20 +66,21 @@ show_numbers(
 # same loop over batches taken by index, skorch, scikit-learn's `MLPClassifier`, `torch.func.vmap`
 # over ten networks at once, and a whole training compiled by JAX. All train networks of the same
 # shape on the same data for {glue:text}`engine_epochs:d` epochs on one thread, where a run of the
-# study has {glue:text}`engine_usual:.0f` in the median. The first three take
-# each of the paper's eight losses in turn, the others cross-entropy alone.
-# {glue:text}`engine_missing`
+# study has {glue:text}`engine_usual:.0f` in the median. The first three take each of the paper's
+# eight losses in turn, the others cross-entropy alone. {glue:text}`engine_missing`
 #
 # All but skorch and scikit-learn, which draw their own, start from the engine's weights and take
-# its batches. They end with the same networks: in half of them no predicted probability differs by
-# more than {glue:text}`engine_difference`.
+# its batches. They have the same networks: after {glue:text}`engine_short:d` epochs, in half of
+# them no predicted probability differs by more than {glue:text}`engine_difference`. Later the
+# differences of rounding grow.
 #
 # The limits are the machine's. The floating-point operations of these trainings could be done at
 # the rate of one large product of matrices, by PyTorch or by the engine's own function, whichever
 # is quicker: {glue:text}`engine_gflops:.0f` · 10⁹ a second at best. The second limit takes the
 # products at the sizes at which they occur, by PyTorch, with nothing between them; above 100 % the
-# engine's whole training takes less time than these products alone. Engine, rival and limits are timed in turn, since what else a machine does changes
-# its speed from one second to the next; ratios are of sums.
+# engine's whole training takes less time than these products alone. Engine, rival and limits are
+# timed in turn, since what else a machine does changes its speed from one second to the next;
+# ratios are of sums.
 
 # %% tags=["remove-output"]
 cases = engines.apply(lambda row: f"{row['dataset']}, {row['batch_size']}", axis=1)

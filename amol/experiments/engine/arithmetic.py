@@ -29,8 +29,8 @@ Back
     float32(1/(1 − rate)).
 Gradient
     G_kj starts at 0 and takes the batch's samples i in order: G_kj ← fma(h_ik, d_ij, G_kj); the
-    bias's takes h = 1. In CORAL's and CLM's head every d_ij is replaced by Σ_j d_ij, in order, for the
-    weights alone.
+    bias's takes h = 1. In CORAL's and CLM's head every d_ij is replaced by Σ_j d_ij, in order, for
+    the weights alone.
 Adam
     In float64, step by step: q1 ← 0.9 q1, q2 ← 0.999 q2, both from 1; r = lr · 0.1/(1 − q1);
     scale = float32(sqrt(0.001/(1 − q2))/r), ε = float32(1e-8/r). Moments m and v are kept divided

@@ -22,8 +22,13 @@ FLOAT, INT, LANE = ir.FloatType(), ir.IntType(64), ir.IntType(32)
 _features = cpu_target.target_context.codegen().magic_tuple()[2]  # Numba's cache is keyed by them
 WIDTH = 16 if "+avx512f" in _features else 8 if "+avx" in _features else 4  # floats in a vector
 VECTOR = ir.VectorType(FLOAT, WIDTH)
-# A tile's vectors and rows, to fill the registers: for most columns, and for the last `PAD`.
-WIDE, NARROW = {16: ((2, 8), (1, 8)), 8: ((2, 4), (2, 4)), 4: ((4, 4), (4, 4))}[WIDTH]
+# Vectors and rows of tiles that fill the registers: for most columns and for the last `PAD`; and
+# for the rows that are left, most columns in as many chains of sums as hide an operation's latency.
+TILES = {
+    16: ((2, 8), (1, 8), (8, 1), (1, 1)),
+    8: ((2, 4), (2, 4), (8, 1), (2, 1)),
+    4: ((4, 4), (4, 4), (8, 1), (4, 1)),
+}[WIDTH]
 
 
 def stride(n):
@@ -174,22 +179,21 @@ def _kernel(vectors, rows, ending, from_x):
     return call
 
 
-def _panel(vectors, rows, ending, from_x):
-    """Product of some columns of b, tile below tile, and row by row at the end."""
-    tile, single = (_kernel(vectors, count, ending, from_x) for count in (rows, 1))
+def _cover(vectors, rows, ending, from_x):
+    """Product of some rows of a and some columns of b, tile below tile."""
+    tile, columns = _kernel(vectors, rows, ending, from_x), vectors * WIDTH
 
     @compiled
-    def panel(a, a_row, a_step, b, b_step, c, c_row, m, steps, x, x_row, rates):
+    def cover(a, a_row, a_step, b, b_step, c, c_row, top, bottom, left, right, steps,
+              x, x_row, x_column, rates):  # fmt: skip
         scale, eps, decay = rates
-        whole = m - m % rows
-        for i in range(0, whole, rows):
-            tile(a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, steps,
-                 x + 4 * i * x_row, x_row, scale, eps, decay)  # fmt: skip
-        for i in range(whole, m):
-            single(a + 4 * i * a_row, a_row, a_step, b, b_step, c + 4 * i * c_row, c_row, steps,
-                   x + 4 * i * x_row, x_row, scale, eps, decay)  # fmt: skip
+        for j in range(left, right, columns):
+            for i in range(top, bottom, rows):
+                tile(a + 4 * i * a_row, a_row, a_step, b + 4 * j, b_step,
+                     c + 4 * (i * c_row + j), c_row, steps,
+                     x + 4 * (i * x_row + j * x_column), x_row, scale, eps, decay)  # fmt: skip
 
-    return panel
+    return cover
 
 
 def _product(ending, from_x=False):
@@ -198,18 +202,20 @@ def _product(ending, from_x=False):
     x moves along with c by ``x_row`` floats a row and ``x_column`` a column; ``ending`` says what
     it is for, and for ``rates``.
     """
-    wide, wide_panel = WIDE[0] * WIDTH, _panel(*WIDE, ending, from_x)
-    narrow_panel = _panel(*NARROW, ending, from_x)
+    wide, narrow, long, short = (_cover(*tile, ending, from_x) for tile in TILES)
+    rows, wide_columns, long_columns = TILES[0][1], TILES[0][0] * WIDTH, TILES[2][0] * WIDTH
 
     @compiled
     def product(a, a_row, a_step, b, b_step, c, c_row, m, n, steps, x, x_row, x_column, rates):
-        whole = n - n % wide
-        for j in range(0, whole, wide):
-            wide_panel(a, a_row, a_step, b + 4 * j, b_step, c + 4 * j, c_row, m, steps,
-                       x + 4 * j * x_column, x_row, rates)  # fmt: skip
-        for j in range(whole, n, PAD):
-            narrow_panel(a, a_row, a_step, b + 4 * j, b_step, c + 4 * j, c_row, m, steps,
-                         x + 4 * j * x_column, x_row, rates)  # fmt: skip
+        m_whole, n_wide, n_long = m - m % rows, n - n % wide_columns, n - n % long_columns
+        wide(a, a_row, a_step, b, b_step, c, c_row, 0, m_whole, 0, n_wide, steps,
+             x, x_row, x_column, rates)  # fmt: skip
+        narrow(a, a_row, a_step, b, b_step, c, c_row, 0, m_whole, n_wide, n, steps,
+               x, x_row, x_column, rates)  # fmt: skip
+        long(a, a_row, a_step, b, b_step, c, c_row, m_whole, m, 0, n_long, steps,
+             x, x_row, x_column, rates)  # fmt: skip
+        short(a, a_row, a_step, b, b_step, c, c_row, m_whole, m, n_long, n, steps,
+              x, x_row, x_column, rates)  # fmt: skip
 
     return product
 
