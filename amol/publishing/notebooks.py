@@ -218,11 +218,10 @@ def run_notebook(
     output.parent.mkdir(parents=True, exist_ok=True)
     profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
     profile.mkdir(parents=True, exist_ok=True)
-    variables = {"IPYTHONDIR": str(profile)}
-    variables |= {"AMOL_RESULTS": str(results.resolve())} if results else {}
+    given = {"AMOL_RESULTS": str(results.resolve())} if results else {}
     # papermill fills braces in paths with parameters; doubled they are themselves
     paths = [str(path).replace("{", "{{").replace("}", "}}") for path in (source, output)]
-    with tempfile.TemporaryFile() as log, _environment(**variables):
+    with tempfile.TemporaryFile() as log, _environment(IPYTHONDIR=str(profile), **given):
         try:
             papermill.execute_notebook(
                 *paths,
@@ -239,8 +238,8 @@ def run_notebook(
         except PapermillExecutionError as error:
             line = next((line for line in error.source.splitlines() if line.strip()), "")
             where = f"{source.stem}, cell [{error.exec_count}] `{line.strip()}`"
-            reason = f"{where}\n  {error.ename}: {error.evalue}"
-            raise NotebookError(f"{reason}\n  partial run: {output}") from None
+            reason = f"{error.ename}: {error.evalue}"
+            raise NotebookError(f"{where}\n  {reason}\n  partial run: {output}") from None
         except RuntimeError as error:  # a kernel that doesn't start or dies
             log.seek(0)
             last = "".join(log.read().decode(errors="replace").strip().splitlines()[-1:])
