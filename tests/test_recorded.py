@@ -6,11 +6,13 @@ import math
 import pandas as pd
 import pytest
 
+from amol.experiments import runs as plans
 from amol.experiments import study
 from amol.experiments.settings import StudySettings
 from amol.experiments.study import run_study
 from amol.host import processor
 from amol.paper import recording_checks, recordings
+from amol.paper.open_choices import register_readings
 from amol.paper.recording_checks import compare_runs, differences, note_of, verify, write_notes
 from amol.paper.recordings import load, note, record
 
@@ -101,6 +103,16 @@ def test_a_changed_key_is_reported(folder, changed):
     rows, compared = verify("small", count=1)
     assert rows["equal"].all() and compared.equal and not compared.keys_match
     assert "other settings, data or code; `amol study --record small`" in note_of(compared)
+
+
+def test_a_key_that_names_the_machine_is_not_compared(folder, monkeypatch):
+    register_readings()
+    own = StudySettings("Wine Red", "AMOL-OLL on Castagnos", seeds=1, epochs=1)
+    monkeypatch.setitem(recordings.RECORDINGS, "own", lambda: [({}, own)])
+    key = record("own", workers=1)["key"][0]
+    monkeypatch.setattr(plans, "processor", lambda: "another")
+    assert not plans.plan(own)[0].key.startswith(key)
+    assert verify("own", count=1)[1].holds
 
 
 def test_rows_that_are_no_longer_planned_are_left_out(folder, changed):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from amol.experiments import engine
 from amol.experiments.runs import Run, plan
 from amol.experiments.study import run_studies
 from amol.host import processor
@@ -32,8 +33,9 @@ RUN = ["dataset", "method", "seed", "split_seed"]
 class Comparison:
     """What came out when runs were compared with a recording.
 
-    ``first`` names the first differing run and its values. ``digest`` is SHA-256 of the recording's
-    file, empty if it has never been made.
+    ``first`` names the first differing run and its values. ``keys_match`` looks at all rows but
+    those of losses without a compiled gradient, whose keys differ by machine. ``digest`` is SHA-256
+    of the recording's file, empty if it has never been made.
     """
 
     name: str
@@ -132,7 +134,9 @@ def compare_runs(name: str, runs: pd.DataFrame) -> Comparison:
     pairs = [
         (old, new.loc[run]) for _, old in rows.iterrows() if (run := tuple(old[RUN])) in new.index
     ]
-    return _comparison(name, pairs, rows["key"].tolist() == runs["key"].tolist())
+    bound = _bound(_planned(name))
+    kept, here = (f.loc[~f["method"].isin(bound), "key"].tolist() for f in (rows, runs))
+    return _comparison(name, pairs, kept == here)
 
 
 def verify(name: str, count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
@@ -150,8 +154,10 @@ def verify(name: str, count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, C
     if missing := _missing(name):
         return pd.DataFrame(columns=columns), missing
     rows, runs = load(name), _planned(name)
-    pairs = zip(runs.values(), rows["key"], strict=False)
-    keys_match = len(runs) == len(rows) and all(run.key.startswith(key) for run, key in pairs)
+    pairs, bound = zip(runs.values(), rows["key"], strict=False), _bound(runs)
+    keys_match = len(runs) == len(rows) and all(
+        run.method in bound or run.key.startswith(key) for run, key in pairs
+    )
 
     # rows are found by what they are, since in a recording of other settings places differ
     labels = list(grid_of(name)[0][0])
@@ -185,6 +191,11 @@ def _planned(name: str) -> dict[tuple[str, ...], Run]:
         for labels, settings in grid_of(name)
         for run in plan(settings)
     }
+
+
+def _bound(runs: dict[tuple[str, ...], Run]) -> set[str]:
+    """Methods without a compiled gradient: their keys name processor and PyTorch."""
+    return {run.method for run in runs.values() if not engine.is_compiled(run.loss)}
 
 
 def _largest(recorded: pd.Series, here: pd.Series) -> float:
