@@ -62,9 +62,9 @@ print(engine.arithmetic.__doc__)
 # %% [markdown]
 # ## What was compared
 #
-# Nine small trainings, of all kinds of losses that are compiled, with batches from one sample to
-# all of them, one to four hidden layers, dropout and weight decay. Each digest is that of the
-# trained weights and of the predictions.
+# {glue:text}`bits_cases:d` small trainings, of all kinds of losses that are compiled, with batches
+# from one sample to all of them, one to four hidden layers, dropout and weight decay. Each digest
+# is that of the trained weights and of the predictions.
 
 # %% tags=["remove-output"]
 digests = pd.read_csv(folder() / "bits.csv")

@@ -26,6 +26,10 @@ CASES = [
     ("CORAL", 5, 8, 200, {"dropout": 0.5, "batch_size": 50}),
     ("CORN", 7, 8, 200, {"batch_size": 50, "patience": 1, "lr": 0.1}),
     ("OLL", 250, 30, 300, {"hidden": 256, "batch_size": 96, "layers": 1, "epochs": 2}),
+    ("CLM", 5, 6, 120, {"batch_size": 40}),
+    ("EMD2", 6, 11, 200, {"batch_size": 64, "hidden": 24}),
+    ("LogitAdj", 4, 7, 150, {"batch_size": 32, "hidden": 48}),
+    ("WK", 5, 9, 180, {"batch_size": 60, "layers": 3}),
 ]
 
 
