@@ -90,7 +90,7 @@ show_numbers(
 
 # %% [markdown]
 # ```{result} tab-bits
-# Digests of nine trainings, and under how many instruction sets each was tried:
+# Digests of these trainings, and under how many instruction sets each was tried:
 # {glue:text}`bits_processors`.
 # ```
 #

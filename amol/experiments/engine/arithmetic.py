@@ -19,18 +19,18 @@ Layer
     0 where `dropped` says so; `dropped` hashes integers, see there.
 Loss
     `kinds` gives a sample's value and slopes, sums over classes in order of the class; the kappa
-    loss also sums over the batch, in order and in float64. Slopes
-    are multiplied by float32(c_y / C) with c_y the label's class weight and C the sum over the
-    batch of c_y · (terms of the sample's mean), in order, both in float64. Slopes smaller than
-    1e-30 become 0: numbers near the least float32 are slow.
+    loss also sums over the batch, in order and in float64. Slopes are multiplied by
+    float32(c_y / C) with c_y the label's class weight and C the sum over the batch of
+    c_y · (terms of the sample's mean), in order, both in float64. Slopes smaller than 1e-30
+    become 0: numbers near the least float32 are slow.
 Back
     At a layer's input: g_k starts at 0 and takes j = 0, 1, …: g_k ← fma(d_j, W_kj, g_k), with the
     weights from before the step; 0 where h_k ≤ 0. With dropout g_k is then multiplied by
     float32(1/(1 − rate)).
 Gradient
     G_kj starts at 0 and takes the batch's samples i in order: G_kj ← fma(h_ik, d_ij, G_kj); the
-    bias's takes h = 1. In CORAL's and CLM's head every d_ij is replaced by Σ_j d_ij, in order, for
-    the weights alone.
+    bias's takes h = 1. In CORAL's and CLM's head every d_ij is replaced by Σ_j d_ij, in order,
+    for the weights alone.
 Adam
     In float64, step by step: q1 ← 0.9 q1, q2 ← 0.999 q2, both from 1; r = lr · 0.1/(1 − q1);
     scale = float32(sqrt(0.001/(1 − q2))/r), ε = float32(1e-8/r). Moments m and v are kept divided
