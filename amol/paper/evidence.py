@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from amol.experiments.dataset import split
-from amol.experiments.datasets import load_dataset
+from amol.experiments.runs import named_dataset
 from amol.metrics import HIGHER_IS_BETTER, METRICS, PROBABILITY_METRICS
 from amol.paper.published import PAPER_SEEDS
 
@@ -66,9 +66,6 @@ def near(a: Cell, b: Cell) -> bool:
     if isnan(distance):
         raise CannotTest("single runs tell no spread, and so nothing of nearness")
     return distance <= 2
-
-
-named_dataset = cache(load_dataset)  # each world asks for each
 
 
 @cache

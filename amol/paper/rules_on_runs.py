@@ -11,7 +11,8 @@ from math import hypot, isnan, nan
 import numpy as np
 from scipy.stats import f as f_distribution
 
-from amol.paper.evidence import CannotTest, Cell, Evidence, level, named_dataset, near, printed_cell
+from amol.experiments.runs import named_dataset
+from amol.paper.evidence import CannotTest, Cell, Evidence, level, near, printed_cell
 from amol.paper.published import Claim, published
 from amol.paper.verdicts import Verdict, verdict, weigh
 
