@@ -1,5 +1,6 @@
 # make book       train, execute and render the companion into _build/html
 # make pdf        print it, with Chromium, to _build/amol.pdf
+# make wheel      pack the library alone, amol/, into build/wheel
 # make test       run the tests, but the slow ones
 # make test-slow  run those: whole builds, forks, faults
 # make test-book  look at the built book in a browser
@@ -19,13 +20,16 @@ LAB := .venv/lab
 TESTS := OMP_NUM_THREADS=1 $(BIN) -m pytest --numprocesses 2 --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: book pdf test test-slow test-book test-arm bench lab strip lint lock linkcheck clean
+.PHONY: book pdf wheel test test-slow test-book test-arm bench lab strip lint lock linkcheck clean
 
 book: $(INSTALLED)
-	$(BIN) -m amol build
+	$(BIN) -m companion build
 
 pdf: book
-	$(BIN) -m amol pdf
+	$(BIN) -m companion pdf
+
+wheel: $(INSTALLED)
+	$(BIN) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel ./amol
 
 test: $(INSTALLED)
 	$(TESTS) -m "not book and not slow"
@@ -40,7 +44,7 @@ test-arm: $(INSTALLED)
 	PYTHON=$(BIN) bash tests/arm.sh build/arm
 
 bench: $(INSTALLED)
-	$(BIN) -m amol bench
+	$(BIN) -m companion bench
 
 lab: $(LAB)
 	$(BIN) -m jupyterlab notebooks
@@ -58,11 +62,11 @@ lint: $(INSTALLED)
 linkcheck: $(INSTALLED)
 	$(BIN) -c "from jupyter_book.cli.main import main; main()" build . --builder linkcheck --all
 
-$(INSTALLED): requirements.lock pyproject.toml
+$(INSTALLED): requirements.lock pyproject.toml amol/pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none found (set PYTHON=...)" >&2; exit 1; }
 	"$(PYTHON)" -m venv .venv
 	$(BIN) -m pip install --quiet --requirement requirements.lock
-	$(BIN) -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN) -m pip install --quiet --no-deps --no-build-isolation --editable ./amol --editable .
 	@touch $@
 
 $(LAB): requirements-lab.lock $(INSTALLED)
@@ -72,7 +76,7 @@ $(LAB): requirements-lab.lock $(INSTALLED)
 # a package of requirements-lab.lock stays there, every other goes into requirements.lock
 lock:
 	@rm -f .venv/*.lock
-	@$(BIN) -m pip freeze --all --exclude-editable --exclude pip --exclude amol \
+	@$(BIN) -m pip freeze --all --exclude-editable --exclude pip --exclude amol --exclude amol-companion \
 		| sed -E 's/\+cpu$$//' | LC_ALL=C sort -f | awk -F== \
 		'NR == FNR { lab[$$1]; next } { print > (".venv/" ($$1 in lab ? "lab" : "book") ".lock") }' \
 		requirements-lab.lock -

@@ -41,10 +41,10 @@ epochs: int = 200  # most epochs a network may train
 import numpy as np
 import pandas as pd
 
-from amol.experiments import StudySettings, load_dataset, predictions, run_study
 from amol.losses import center_class
-from amol.report import figures, footer, say, show, show_numbers, tables
-from amol.report.words import listed
+from companion import StudySettings, load_dataset, predictions, run_study
+from companion.page import figures, footer, say, show, show_numbers, tables
+from companion.page.words import listed
 
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,

@@ -45,9 +45,9 @@ sigma: float = 1.0  # width of the Gaussian target in classes, above 0
 import pandas as pd
 import torch
 
-from amol.experiments import StudySettings
 from amol.losses import LOSSES, center_class
-from amol.report import figures, footer, say, show
+from companion import StudySettings
+from companion.page import figures, footer, say, show
 
 settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 

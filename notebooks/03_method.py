@@ -36,10 +36,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from amol.experiments import StudySettings
 from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
 from amol.metrics import center_hedging_rate
-from amol.report import figures, footer, say, show, show_numbers
+from companion import StudySettings
+from companion.page import figures, footer, say, show, show_numbers
 
 settings = StudySettings(alpha=alpha, sigma=sigma)
 num_classes = 7

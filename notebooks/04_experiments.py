@@ -39,13 +39,13 @@ epochs: int = 200  # most epochs a network may train
 import numpy as np
 import pandas as pd
 
-from amol.experiments import StudySettings, load_dataset
-from amol.experiments.dataset import duplicate_rows, split, twin_share
 from amol.losses import center_class
-from amol.paper.open_choices import CHOICES
-from amol.paper.rules_on_data import SIZES
-from amol.report import figures, footer, say, show, show_numbers, tables
-from amol.report.words import listed
+from companion import StudySettings, load_dataset
+from companion.claims.rules_on_data import SIZES
+from companion.data.dataset import duplicate_rows, split, twin_share
+from companion.page import figures, footer, say, show, show_numbers, tables
+from companion.page.words import listed
+from companion.paper.open_choices import CHOICES
 
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,

@@ -41,12 +41,12 @@ epochs: int = 200  # most epochs a network may train
 import numpy as np
 import pandas as pd
 
-from amol.experiments import StudySettings, load_dataset, predictions, run_study
-from amol.experiments.dataset import split
 from amol.losses import PAPER_METHODS, center_class
-from amol.paper.tails import certainty
-from amol.report import figures, footer, say, show, show_numbers, tables
-from amol.report.words import change, changes, listed, on
+from companion import StudySettings, load_dataset, predictions, run_study
+from companion.claims.tails import certainty
+from companion.data.dataset import split
+from companion.page import figures, footer, say, show, show_numbers, tables
+from companion.page.words import change, changes, listed, on
 
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,

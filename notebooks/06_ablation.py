@@ -43,11 +43,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from amol.experiments import StudySettings, run_study
-from amol.paper.open_choices import register_readings
-from amol.paper.recordings import load
-from amol.report import figures, footer, pictures, say, show, show_numbers, tables
-from amol.report.words import change, listed
+from companion import StudySettings, run_study
+from companion.page import figures, footer, pictures, say, show, show_numbers, tables
+from companion.page.words import change, listed
+from companion.paper.open_choices import register_readings
+from companion.studies.recordings import load
 
 register_readings()  # losses as the paper could also be read, such as "AMOL-OLL on Castagnos"
 settings = StudySettings(

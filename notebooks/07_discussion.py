@@ -32,12 +32,12 @@ epochs: int = 200  # most epochs a network may train
 import numpy as np
 import pandas as pd
 
-from amol.experiments import StudySettings, predictions, run_study
-from amol.experiments.dataset import split
 from amol.losses import center_class
-from amol.paper.tails import certainty
-from amol.report import figures, footer, pictures, say, show, show_numbers, tables
-from amol.report.words import listed, on
+from companion import StudySettings, predictions, run_study
+from companion.claims.tails import certainty
+from companion.data.dataset import split
+from companion.page import figures, footer, pictures, say, show, show_numbers, tables
+from companion.page.words import listed, on
 
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,

@@ -21,9 +21,9 @@
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets that count
 
 # %%
-from amol.paper import recordings
-from amol.report import appendix, first_page, footer, say, show_numbers
-from amol.report.words import changes, listed
+from companion.page import appendix, first_page, footer, say, show_numbers
+from companion.page.words import changes, listed
+from companion.studies import recordings
 
 runs = recordings.load("splits")
 unknown = set(datasets) - set(runs["dataset"])
@@ -171,7 +171,7 @@ show_numbers(end_splits=splits)
 #
 # Beyond that, {glue:text}`end_splits:d` splits of the same few data sets say how stable a
 # difference is on these data, and nothing about others. {ref}`sec-fair-fight` adds six data sets
-# and tunes every loss. {glue:text}`00_first_page.ipynb::answer_fair:s`
+# and tunes every loss. {glue:text}`first_page.ipynb::answer_fair:s`
 
 # %% tags=["remove-input"]
 footer()

@@ -70,8 +70,8 @@ parts:
   - file: book/rerun
 """
 BUILD = """
-from amol.publishing.execute import execute_book
-from amol.publishing.render import render_book
+from companion.book.execute import execute_book
+from companion.book.render import render_book
 if __name__ == "__main__":
     execute_book(workers=2, training_seconds=0)
     render_book()
@@ -139,7 +139,7 @@ class Book:
         return self.python("-c", BUILD, **environment)
 
     def amol(self, *arguments: str) -> subprocess.CompletedProcess:
-        return self.python("-m", "amol", *arguments)
+        return self.python("-m", "companion", *arguments)
 
     def page(self, name: str) -> str:
         return (self.root / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")

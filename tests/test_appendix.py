@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from amol.experiments.settings import StudySettings
-from amol.paper.published import published
-from amol.report import appendix
+from companion.page import appendix
+from companion.paper.published import published
+from companion.train.settings import StudySettings
 
 METRICS = ("QWK", "CHR_ext")
 

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from conftest import ROOT
 
-from amol.cli import main
-from amol.experiments.csv_predictions import Predictions, read_predictions
-from amol.experiments.settings import StudySettings
-from amol.experiments.study import predictions
 from amol.metrics import METRICS, PROBABILITY_METRICS
-from amol.report.audit import audit, draws, interval
+from companion.cli import main
+from companion.data.csv_predictions import Predictions, read_predictions
+from companion.page.audit import audit, draws, interval
+from companion.train.settings import StudySettings
+from companion.train.study import predictions
 
 BY_HAND = "true,predicted\n1,1\n1,3\n2,3\n3,3\n4,4\n5,3\n5,4\n5,5\n"
 
@@ -164,7 +164,7 @@ def test_a_missing_file_is_named(capsys):
 
 
 def test_the_command_as_a_person_uses_it(write):
-    command = [sys.executable, "-m", "amol", "audit", "my.csv"]
+    command = [sys.executable, "-m", "companion", "audit", "my.csv"]
     folder = write(random_file(1, 6)).parent
     run = {"capture_output": True, "encoding": "utf-8", "cwd": folder, "check": True}
     shown = subprocess.run(command, **run).stdout

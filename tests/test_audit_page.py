@@ -5,8 +5,8 @@ from conftest import ROOT
 from test_audit import BY_HAND, random_file
 from test_site import SITE, browser, pytestmark  # noqa: F401
 
-from amol.experiments.csv_predictions import read_predictions
-from amol.report.audit import audit, text
+from companion.data.csv_predictions import read_predictions
+from companion.page.audit import audit, text
 
 PAGE = SITE / "book" / "audit.html"
 TWIN = "text => { const made = Audit.audit(Audit.read(text)); return made; }"

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from amol.checks import bench
-from amol.checks.baseline_loops import RIVALS
-from amol.experiments import StudySettings
-from amol.experiments.engine import Protocol
-from amol.experiments.runs import plan
+from amol.engine import Protocol
 from amol.losses import LOSSES
+from companion import StudySettings
+from companion.checks import bench
+from companion.checks.baseline_loops import RIVALS
+from companion.train.runs import plan
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from conftest import FIRST, ROOT, SECOND
 from faults.sandbox import wait_until, wait_until_gone
 from packaging.requirements import Requirement
 
-from amol.repository import repository
+from companion.repository import repository
 
 
 def plain(html: str) -> str:
@@ -115,7 +115,7 @@ def test_broken_references_fail_the_build_and_are_all_named(built):
 def test_rendering_refuses_copies_that_are_missing_or_of_other_code(built):
     (built.root / "build/executed/notebooks/01_first.ipynb").unlink()
     built.write("02_second", SECOND.replace("second", "other"))
-    done = built.python("-c", "from amol.publishing.render import render_book; render_book()")
+    done = built.python("-c", "from companion.book.render import render_book; render_book()")
     assert done.returncode != 0
     assert "not executed yet" in done.stderr and "other code" in done.stderr
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from amol.paper.open_choices import CHOICES, CHOSEN, choice_grid, distances_to_paper
-from amol.paper.recordings import load
+from companion.paper.open_choices import CHOICES, CHOSEN, choice_grid, distances_to_paper
+from companion.studies.recordings import load
 
 
 def test_every_alternative_has_runs_and_a_distance():

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from conftest import ROOT, SECOND
 
-from amol.cli import main
-from amol.experiments.settings import StudySettings
-from amol.publishing.parameters import read_parameters, study_parameters
+from companion.book.parameters import read_parameters, study_parameters
+from companion.cli import main
+from companion.train.settings import StudySettings
 
 
 def test_help_is_quick_and_names_the_commands(capsys):
     start = time.perf_counter()
-    loaded = "import sys, amol.cli; sys.exit(bool({'torch', 'papermill'} & set(sys.modules)))"
+    loaded = "import sys, companion.cli; sys.exit(bool({'torch', 'papermill'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", loaded]).returncode == 0
     assert time.perf_counter() - start < 5
     assert main(["--help"]) == 0
@@ -100,10 +100,10 @@ def test_check_prints_what_differs_on_less_than_a_screen(monkeypatch, capsys):
             "expected": "reproduced",
         }
     )
-    monkeypatch.setattr("amol.experiments.run_study", lambda settings: None)
-    monkeypatch.setattr("amol.paper.tails.with_tails", lambda runs, settings: None)
-    monkeypatch.setattr("amol.paper.recording_checks.differences", list)
-    monkeypatch.setattr("amol.paper.ledger.ledger", lambda runs: entries)
+    monkeypatch.setattr("companion.run_study", lambda settings: None)
+    monkeypatch.setattr("companion.claims.tails.with_tails", lambda runs, settings: None)
+    monkeypatch.setattr("companion.studies.recording_checks.differences", list)
+    monkeypatch.setattr("companion.claims.ledger.ledger", lambda runs: entries)
     monkeypatch.setenv("COLUMNS", "90")
     assert main(["check"]) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -157,7 +157,7 @@ def test_run_tells_the_failing_cell_and_leaves_the_source_alone(book):
 def test_two_runs_at_once_are_two_results_and_the_kernel_that_ran_is_printed(book):
     source = book.root / "notebooks" / "01_first.ipynb"
     source.write_text(source.read_text().replace('"name": "python3"', '"name": "conda-env-foo"'))
-    program = "from amol.cli import main; raise SystemExit(main(['run', '01_first']))"
+    program = "from companion.cli import main; raise SystemExit(main(['run', '01_first']))"
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     processes = [book.start(program, **streams) for _ in range(2)]
     shown = [process.communicate(timeout=200)[0] for process in processes]
@@ -177,7 +177,8 @@ def test_ctrl_c_keeps_the_notebook_as_far_as_it_came(book):
     wait = f"# %%\nimport pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(99)\n"
     book.write("02_second", f"{SECOND}\n{wait}")
     program = (
-        "from amol.cli import main; raise SystemExit(main(['run', '02_second', '-o', 'o.ipynb']))"
+        "from companion.cli import main; "
+        "raise SystemExit(main(['run', '02_second', '-o', 'o.ipynb']))"
     )
     process = book.start(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     end = time.monotonic() + 60

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import settings as checks
 from hypothesis import strategies as st
 
-from amol.experiments import csv_dataset
-from amol.experiments.csv_dataset import read_csv
-from amol.experiments.dataset import split
-from amol.experiments.datasets import load_dataset
-from amol.experiments.runs import plan
-from amol.experiments.settings import StudySettings
+from companion.data import csv_dataset
+from companion.data.csv_dataset import read_csv
+from companion.data.dataset import split
+from companion.data.datasets import load_dataset
+from companion.train.runs import plan
+from companion.train.settings import StudySettings
 
 GRADES = [3, 4, 5] * 6
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-from amol.experiments import datasets
-from amol.experiments.dataset import (
+from companion.data import datasets
+from companion.data.dataset import (
     SPLIT_ORDERS,
     DataError,
     Dataset,
@@ -21,7 +21,7 @@ from amol.experiments.dataset import (
     standardize,
     twin_share,
 )
-from amol.experiments.datasets import ABALONE_VARIANTS, DATASETS, MORE_DATASETS, load_dataset
+from companion.data.datasets import ABALONE_VARIANTS, DATASETS, MORE_DATASETS, load_dataset
 
 # rows, features, class counts, class names at both ends, repeated rows
 FACTS = {
@@ -203,8 +203,8 @@ def test_shares_and_stratification_of_a_split():
 
 ARRAYS = """
 import hashlib
-from amol.experiments.dataset import *
-from amol.experiments.datasets import *
+from companion.data.dataset import *
+from companion.data.datasets import *
 for name in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
     data = load_dataset(name)
     sha = hashlib.sha256(data.digest.encode())

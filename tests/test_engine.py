@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from amol.experiments.engine import Arrays, Protocol, Stopped, train
+from amol.engine import Arrays, Protocol, Stopped, train
 from amol.losses import LOSSES, CrossEntropyLoss
 from amol.metrics import METRICS
 
@@ -36,7 +36,7 @@ def mixed(x):
 
 
 def kept(seed, step, layer, rows, units, rate):
-    """Dropout's mask as `amol.experiments.engine.arithmetic` words it."""
+    """Dropout's mask as `amol.engine.arithmetic` words it."""
     key = mixed(mixed(seed ^ step) ^ layer)
     return torch.tensor([
         [mixed((mixed(key ^ row) + 0x9E3779B9 * unit) % 2**32) >= int(rate * 2**32)

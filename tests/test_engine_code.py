@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from amol.experiments.engine import code
+from amol.engine import code
 
 
 @pytest.fixture

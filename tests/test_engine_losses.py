@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from amol.experiments.engine import is_compiled
-from amol.experiments.engine.gradients import mean_slopes, mean_value, read
-from amol.experiments.engine.kernels import aligned, stride
-from amol.experiments.engine.meanings import MEANINGS
-from amol.experiments.engine.registry import FORMULAS, formula
+from amol.engine import is_compiled
+from amol.engine.gradients import mean_slopes, mean_value, read
+from amol.engine.kernels import aligned, stride
+from amol.engine.meanings import MEANINGS
+from amol.engine.registry import FORMULAS, formula
 from amol.losses import LOSSES, CrossEntropyLoss, OrdinalLoss
 
 

@@ -6,11 +6,11 @@ import threading
 import pytest
 from conftest import FIRST, write_pair
 
-from amol.errors import NotebookError
-from amol.publishing import fork, notebooks, outputs
-from amol.publishing.fork import add_to_contents
-from amol.publishing.notebooks import check_settings, notebook_path, other_kernel, parameters_of
-from amol.publishing.parameters import read_parameters
+from companion.book import fork, notebooks, outputs
+from companion.book.fork import add_to_contents
+from companion.book.notebooks import check_settings, notebook_path, other_kernel, parameters_of
+from companion.book.parameters import read_parameters
+from companion.errors import NotebookError
 
 
 @pytest.fixture(scope="module")

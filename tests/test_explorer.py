@@ -9,7 +9,7 @@ import torch
 import vl_convert
 
 from amol.losses import LOSSES, center_weight
-from amol.report import live_charts
+from companion.page import live_charts
 
 SETTINGS = [
     {"classes": 7, "label": 0, "alpha": 1.0, "sigma": 1.0, "share": 0.8},

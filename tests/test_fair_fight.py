@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from amol.losses import LOSSES
-from amol.paper import decisions, fair_fight
+from companion.studies import decisions, fair_fight
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.setattr(fair_fight, "build_dir", lambda: tmp_path)
     monkeypatch.setattr(fair_fight, "folder", lambda: tmp_path)
-    monkeypatch.setattr("amol.paper.recordings.folder", lambda: tmp_path)
+    monkeypatch.setattr("companion.studies.recordings.folder", lambda: tmp_path)
     return tmp_path
 
 

@@ -9,8 +9,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from amol.losses import LOSSES, PAPER_METHODS
-from amol.report import figures
-from amol.report.style import METHOD_STYLE, method_style
+from companion.page import figures
+from companion.page.style import METHOD_STYLE, method_style
 
 METHODS = [*PAPER_METHODS, "KL", "CE-masked"]
 

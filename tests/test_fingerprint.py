@@ -19,8 +19,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amol.experiments.fingerprint import Unsure, fingerprint
 from amol.losses import LOSSES
+from companion.train.fingerprint import Unsure, fingerprint
 
 Pair = namedtuple("Pair", "low high")
 
@@ -164,7 +164,7 @@ def digest(tmp_path, monkeypatch):
     def made(old="", new=""):
         for name, text in (("sample", SAMPLE), ("helper", HELPER), ("local", LOCAL)):
             (tmp_path / f"{name}.py").write_text(text.replace(old, new) if old else text)
-        program = "import sample; from amol.experiments.fingerprint import fingerprint as f\n"
+        program = "import sample; from companion.train.fingerprint import fingerprint as f\n"
         program += "print(f(sample.loss))"
         paths = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])])
         variables = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from amol.metrics import center_hedging_rate
-from amol.report.first_page import PLACES, advised, contrasts, destinations, in_words
+from companion.page.first_page import PLACES, advised, contrasts, destinations, in_words
 
 
 def test_each_place_by_hand():

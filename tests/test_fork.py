@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from conftest import ROOT, Book
 
-from amol.publishing.fork import DEFINED
+from companion.book.fork import DEFINED
 
 PAGE = (ROOT / "book" / "fork.md").read_text(encoding="utf-8")
 BASH, PYTHON = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("bash", "python"))
@@ -42,9 +42,9 @@ seeds: int = 6  # enough for two stacks of runs, so for two processes
 {LOSS}
 
 # %% tags=["remove-output"]
-from amol.experiments import StudySettings, run_study
-from amol.report import figures, footer, show, show_numbers, tables
-from amol.report.style import METHOD_STYLE, method_style
+from companion import StudySettings, run_study
+from companion.page import figures, footer, show, show_numbers, tables
+from companion.page.style import METHOD_STYLE, method_style
 
 shown = {{"target": target, "order": order}}
 settings = StudySettings(datasets, methods, seeds, epochs=2, **shown)
@@ -135,7 +135,7 @@ def run_elsewhere(small: Book, folder: Path) -> dict[str, bytes]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "HOME"))}
     strange = {"LC_ALL": "C", "LANG": "de_DE.UTF-8", "TZ": "Asia/Tokyo"}  # and no home
     variables = kept | strange | {"AMOL_HOME": str(root), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "amol", "run", "my_own", "-o", "out.ipynb"]
+    command = [sys.executable, "-m", "companion", "run", "my_own", "-o", "out.ipynb"]
     command += ["-p", "datasets", f'["{root.name}/{HOSTILE}.csv"]']
     told(subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True))
     assert all(path.read_bytes() == content for path, content in before.items())

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from amol.paper.paired_intervals import corrected_interval, paired_differences
+from companion.studies.paired_intervals import corrected_interval, paired_differences
 
 
 def test_interval_by_hand():

@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from amol.experiments.datasets import DATASETS
 from amol.losses import PAPER_METHODS
 from amol.metrics import METRICS, PROBABILITY_METRICS
-from amol.paper import fair_fight
-from amol.paper import ledger as module
-from amol.paper.evidence import (
+from companion.claims import ledger as module
+from companion.claims.evidence import (
     TAIL_METRICS,
     Cell,
     apart,
@@ -19,13 +17,15 @@ from amol.paper.evidence import (
     level,
     near,
 )
-from amol.paper.ledger import COLUMNS, balance, record_expectations
-from amol.paper.published import CLAIMS, PUBLISHED, REVISIONS, published
-from amol.paper.rules_on_runs import RULES
-from amol.paper.stability import World, judge, protocol_worlds, split_worlds, stability
-from amol.paper.tails import certainty
-from amol.paper.verdicts import VERDICTS, Verdict, weigh
-from amol.paper.verdicts import verdict as rated
+from companion.claims.ledger import COLUMNS, balance, record_expectations
+from companion.claims.rules_on_runs import RULES
+from companion.claims.stability import World, judge, protocol_worlds, split_worlds, stability
+from companion.claims.tails import certainty
+from companion.claims.verdicts import VERDICTS, Verdict, weigh
+from companion.claims.verdicts import verdict as rated
+from companion.data.datasets import DATASETS
+from companion.paper.published import CLAIMS, PUBLISHED, REVISIONS, published
+from companion.studies import fair_fight
 
 
 def ledger(runs, numbers=PUBLISHED):

@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 from test_ledger import faithful, ledger  # noqa: F401
 
-from amol.paper.ledger_document import SCHEMA, document, write
-from amol.paper.stability import recorded_worlds
+from companion.claims.ledger_document import SCHEMA, document, write
+from companion.claims.stability import recorded_worlds
 
 RULES = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
@@ -64,6 +64,6 @@ def test_the_schema_refuses_a_verdict_that_there_is_not(runs):
 
 @pytest.mark.slow
 def test_stability_fits_the_schema_too(runs):
-    from amol.paper import ledger as module
+    from companion.claims import ledger as module
 
     RULES.validate(document(module.ledger(runs, worlds=recorded_worlds()), runs))

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from amol.checks import loss_grid
 from amol.losses import LOSSES, SORDLoss, distances
+from companion.checks import loss_grid
 
 Z = torch.tensor(
     [[0.3, -1.2, 2.0, 0.7, -0.4], [1.5, 0.2, -0.7, 0.1, 0.9], [-2.0, 0.4, 0.0, 1.1, 0.6]],

@@ -10,8 +10,6 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amol.checks.loss_grid import exactness
-from amol.checks.reference_losses import batch_oracle, oracle
 from amol.losses import (
     LOSSES,
     BatchLoss,
@@ -23,6 +21,8 @@ from amol.losses import (
     triangular_labels,
 )
 from amol.metrics import METRICS
+from companion.checks.loss_grid import exactness
+from companion.checks.reference_losses import batch_oracle, oracle
 
 ALL = tuple(LOSSES)
 BY_SAMPLE = [name for name in ALL if not issubclass(LOSSES[name], BatchLoss)]

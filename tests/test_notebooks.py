@@ -10,7 +10,7 @@ import papermill
 import pytest
 from conftest import ROOT
 
-from amol.publishing.colab import write_copies
+from companion.book.colab import write_copies
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TAGS = {"hide-cell", "parameters", "remove-cell", "remove-input", "remove-output", "show-input"}

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 from amol.losses import LOSSES
-from amol.publishing.notebooks import check_settings, parameters_of, run_notebook
+from companion.book.notebooks import check_settings, parameters_of, run_notebook
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from results import EMPTY, plain
@@ -107,7 +107,7 @@ def test_many_classes_with_long_names_and_one_loss(tmp_path, name):
     check(said(executed(tmp_path, name, {**FEW, **given, "methods": ["SORD"]})), ["SORD"])
 
 
-@pytest.mark.parametrize("name", ["00_first_page", *TAKE_FILES, "12_ledger", "15_explorer"])
+@pytest.mark.parametrize("name", ["first_page", *TAKE_FILES, "ledger", "explorer"])
 def test_every_run_fails(tmp_path, name):
     methods = ["CE", "OLL", "KL", "AMOL", "AMOL-asym"]
     given = {**FEW, "datasets": ["Wine Red"], "methods": methods}
@@ -115,7 +115,7 @@ def test_every_run_fails(tmp_path, name):
     texts = said(page)
     if name in TAKE_FILES:
         check(texts, methods)
-    if name not in ("00_first_page", "04_experiments"):  # these show no runs of their own
+    if name not in ("first_page", "04_experiments"):  # these show no runs of their own
         assert re.search(
             r"\*\*(\d+) of \1 runs failed", page.cells[-1].outputs[-1].data["text/markdown"]
         )
@@ -126,8 +126,8 @@ def test_every_run_fails(tmp_path, name):
     [
         ("02_background", {"methods": ["SORD"]}),
         ("08_conclusion", {"datasets": ["Abalone"]}),
-        ("15_explorer", {**FEW, "datasets": ["Wine Red"], "methods": ["AMOL"]}),
-        ("19_browser", {**FEW, "datasets": ["Wine Red"], "methods": ["AMOL"]}),
+        ("explorer", {**FEW, "datasets": ["Wine Red"], "methods": ["AMOL"]}),
+        ("browser", {**FEW, "datasets": ["Wine Red"], "methods": ["AMOL"]}),
     ],
 )
 def test_one_loss_or_one_data_set(tmp_path, name, given):
@@ -148,9 +148,9 @@ def test_no_other_page_takes_data_or_losses():
     }
     assert pages == {
         *TAKE_FILES,
-        "00_first_page",
+        "first_page",
         "02_background",
         "08_conclusion",
-        "15_explorer",
-        "19_browser",
+        "explorer",
+        "browser",
     }

@@ -6,15 +6,15 @@ import shutil
 import pytest
 from conftest import ROOT, write_pair
 
-from amol.publishing import page_key as module
+from companion.book import page_key as module
 
 PAGES = {
-    "bench": "from amol.checks import bench\nbench",
-    "grid": "from amol.checks.loss_grid import released",
+    "bench": "from companion.checks import bench\nbench",
+    "grid": "from companion.checks.loss_grid import released",
     "losses": "import amol\namol.losses.LOSSES",
     "docs": "import inspect\nfrom amol import losses",
     "bare": "print(1)\n\n# %% [markdown]\n# Words",
-    "recorded": "from amol.paper import recordings\nrecordings.load('splits')",
+    "recorded": "from companion.studies import recordings\nrecordings.load('splits')",
     "data": "%matplotlib inline\npath = 'data/mine.csv'",
     "broken": "a b c",
 }
@@ -60,20 +60,20 @@ def docstring(text: str) -> str:
 @pytest.mark.parametrize(
     ("file", "change", "stale"),
     [
-        ("amol/cli.py", comment, ""),
-        ("amol/cli.py", code, ""),
-        ("amol/publishing/execute.py", code, ""),
-        ("amol/publishing/page_key.py", code, ""),
-        ("amol/checks/bench.py", comment, ""),
-        ("amol/checks/bench.py", docstring, ""),
-        ("amol/checks/bench.py", code, "bench"),
-        ("amol/checks/baseline_loops.py", code, "bench"),  # which `bench` imports
-        ("amol/checks/loss_grid.py", code, "grid"),
+        ("companion/cli.py", comment, ""),
+        ("companion/cli.py", code, ""),
+        ("companion/book/execute.py", code, ""),
+        ("companion/book/page_key.py", code, ""),
+        ("companion/checks/bench.py", comment, ""),
+        ("companion/checks/bench.py", docstring, ""),
+        ("companion/checks/bench.py", code, "bench"),
+        ("companion/checks/baseline_loops.py", code, "bench"),  # which `bench` imports
+        ("companion/checks/loss_grid.py", code, "grid"),
         ("amol/losses/base.py", comment, ""),
         ("amol/losses/base.py", docstring, "docs"),
         ("amol/losses/base.py", code, "bench docs grid losses recorded"),
-        ("amol/experiments/data/abalone.data", code, "bench recorded"),
-        ("amol/paper/data/claims.toml", code, "recorded"),
+        ("companion/data/files/abalone.data", code, "bench recorded"),
+        ("companion/paper/files/claims.toml", code, "recorded"),
         ("book/recorded/splits.csv", code, "recorded"),
         ("book/recorded/bench.json", code, "bench"),  # which the module names
         ("book/recorded/ranking.csv", code, ""),

@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 from pypdf import PdfReader
 
-from amol.publishing import pdf
+from companion.book import pdf
 
 SITE = ROOT / "_build" / "html"
 MARGIN = 18 / 25.4 * 72  # of book/print.css, in points

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from amol.report import pictures
+from companion.page import pictures
 
 
 def test_counts_are_a_mean_over_networks():

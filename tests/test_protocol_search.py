@@ -10,9 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from amol.paper import protocol_fit as fits
-from amol.paper import protocol_search as search
-from amol.paper.protocol_space import CELLS, PER_RUN, RANDOM, SPACE, Protocol, random_protocols
+from companion.claims.stability import worlds_of_protocols
+from companion.studies import protocol_fit as fits
+from companion.studies import protocol_search as search
+from companion.studies.protocol_space import (
+    CELLS,
+    PER_RUN,
+    RANDOM,
+    SPACE,
+    Protocol,
+    random_protocols,
+)
 
 
 @settings(deadline=None, max_examples=20)
@@ -139,17 +147,17 @@ def test_the_recording_has_every_stage_and_the_default_first():
     assert not cells.duplicated([*search.CELL]).any()
     for stage in ("screen", "wines", "whole", "three"):
         assert 0 in set(cells.loc[cells["stage"] == stage, "protocol"])
-    for evidence in search.worlds_of_protocols().values():
+    for evidence in worlds_of_protocols().values():
         cell = evidence.cell("Abalone", "AMOL-asym", "CHR_ext")
         assert cell.n == 3 and cell.std >= 0
 
 
 SMALL = """
 import pathlib, sys
-from amol.experiments import study
+from companion.train import study
 study.store_path = lambda: pathlib.Path(sys.argv[2])
-from amol.paper import protocol_search as search
-from amol.paper.protocol_space import Protocol
+from companion.studies import protocol_search as search
+from companion.studies.protocol_space import Protocol
 few = {0: Protocol(epochs=1), 1: Protocol(epochs=1, layers=1), 2: Protocol(epochs=2)}
 todo = search.tasks("screen", few, {"Wine Red": ("CE",)}, 2)
 cells, facts = search.run(todo[: int(sys.argv[1])], progress=False)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from amol.experiments.datasets import DATASETS, MORE_DATASETS
 from amol.losses import LOSSES, PAPER_METHODS
 from amol.metrics import METRICS, PROBABILITY_METRICS
-from amol.paper.evidence import TAIL_METRICS
-from amol.paper.published import CLAIMS, PLACES, PUBLISHED, published
+from companion.claims.evidence import TAIL_METRICS
+from companion.data.datasets import DATASETS, MORE_DATASETS
+from companion.paper.published import CLAIMS, PLACES, PUBLISHED, published
 
 ROOT = Path(__file__).resolve().parents[1]
 

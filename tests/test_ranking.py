@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from amol.paper import ranking, strength
-from amol.report import fights
+from companion.page import fights
+from companion.studies import ranking, strength
 
 # Demšar (JMLR 7, 2006), Table 5a: q at 0.05 for 2 to 10 classifiers
 NEMENYI = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]

@@ -6,15 +6,21 @@ import math
 import pandas as pd
 import pytest
 
-from amol.experiments import runs as plans
-from amol.experiments import study
-from amol.experiments.settings import StudySettings
-from amol.experiments.study import run_study
-from amol.host import processor
-from amol.paper import recording_checks, recordings
-from amol.paper.open_choices import register_readings
-from amol.paper.recording_checks import compare_runs, differences, note_of, verify, write_notes
-from amol.paper.recordings import load, note, record
+from companion.host import processor
+from companion.paper.open_choices import register_readings
+from companion.studies import recording_checks, recordings
+from companion.studies.recording_checks import (
+    compare_runs,
+    differences,
+    note_of,
+    verify,
+    write_notes,
+)
+from companion.studies.recordings import load, note, record
+from companion.train import runs as plans
+from companion.train import study
+from companion.train.settings import StudySettings
+from companion.train.study import run_study
 
 SMALL = StudySettings("Wine Red", "CE, AMOL", seeds=2, epochs=2)
 

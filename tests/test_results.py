@@ -13,7 +13,7 @@ from IPython.utils.capture import capture_output
 from matplotlib.figure import Figure
 from pypdf import PdfReader
 
-from amol.report import show, show_numbers, tables
+from companion.page import show, show_numbers, tables
 
 DC = "{http://purl.org/dc/elements/1.1/}"
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from conftest import write_pair
 
-from amol.errors import NotebookError
-from amol.paths import build_dir
-from amol.publishing.notebooks import run_notebook
+from companion.book.notebooks import run_notebook
+from companion.errors import NotebookError
+from companion.paths import build_dir
 
 pytestmark = pytest.mark.slow
 SETTING = """# %%

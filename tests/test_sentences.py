@@ -5,12 +5,12 @@ import pytest
 from conftest import ROOT
 from nbformat.v4 import new_code_cell, new_notebook
 
-from amol.publishing.notebooks import run_notebook
-from amol.report.sentences import sentences
+from companion.book.notebooks import run_notebook
+from companion.page.sentences import sentences
 
 EXECUTED = ROOT / "build" / "executed" / "notebooks"
 PAGE = """
-from amol.report import say
+from companion.page import say
 say("wins", {a} > {b}, "A is **higher** than B.", "A is not higher than B.")
 say("near", abs({a} - {b}) < 0.1, "They are near.")
 say("unknown", {a} > float("nan"), "A is higher than nothing.")

@@ -11,13 +11,13 @@ import pytest
 from conftest import ROOT
 from test_explorer import expected
 
-from amol.publishing.pdf import find_chromium
+from companion.book.pdf import find_chromium
 
 SITE = ROOT / "_build" / "html"
 CHROMIUM = find_chromium()
 PAGES = sorted(str(page.relative_to(SITE)) for page in SITE.glob("[!_]*/*.html"))
 SCHEMES = ("light", "dark")
-EXPLORER = "notebooks/15_explorer.html"
+EXPLORER = "notebooks/explorer.html"
 
 pytestmark = [
     pytest.mark.book,

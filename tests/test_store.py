@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amol.experiments.engine import Outcome
-from amol.experiments.store import Store, StoredRun, StoreError
+from amol.engine import Outcome
+from companion.train.store import Store, StoredRun, StoreError
 
 
 def stored(number=1, failed=None):

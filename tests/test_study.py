@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 import torch
 
-from amol.experiments import StudySettings, engine, predictions, run_study, study, workers
-from amol.experiments.runs import plan
-from amol.experiments.settings import _labels
+from amol import engine
 from amol.losses import LOSSES, register_loss
+from companion import StudySettings, predictions, run_study
+from companion.train import study, workers
+from companion.train.runs import plan
+from companion.train.settings import _labels
 
 SMALL = dict(datasets="Wine Red", methods="CE, AMOL", seeds=3, epochs=3)
 

@@ -9,7 +9,7 @@ from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-from amol.report import tables
+from companion.page import tables
 
 NBSP = "\N{NO-BREAK SPACE}"
 

@@ -8,16 +8,17 @@ import pytest
 from conftest import ROOT
 from test_site import CHROMIUM, SITE, browser  # noqa: F401 (a fixture)
 
-from amol.experiments import StudySettings, engine
-from amol.experiments.runs import plan
+from amol import engine
 from amol.losses import LOSSES
-from amol.report import training_page
+from companion import StudySettings
+from companion.page import training_page
+from companion.train.runs import plan
 
 pytestmark = [
     pytest.mark.book,
     pytest.mark.skipif(not CHROMIUM, reason="no Chromium: install it or set CHROMIUM=/its/path"),
 ]
-PAGE = SITE / "notebooks" / "19_browser.html"
+PAGE = SITE / "notebooks" / "browser.html"
 EXTENSION = runpy.run_path(str(ROOT / "book" / "_ext" / "training.py"))
 SCRIPTS = ROOT / "book" / "_static" / "train"
 TRAIN = """([source, message]) => new Promise((resolve, reject) => {

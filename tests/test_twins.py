@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from amol.experiments.datasets import load_dataset
-from amol.paper import twins
+from companion.data.datasets import load_dataset
+from companion.studies import twins
 
 
 @pytest.mark.parametrize("name", twins.SETS)

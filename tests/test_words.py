@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from amol.report.words import change, changes, listed
+from companion.page.words import change, changes, listed
 
 
 def test_names_are_listed_as_in_a_sentence():

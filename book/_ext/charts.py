@@ -1,7 +1,7 @@
 """Sphinx extension of the book: puts live charts in the place of their static figures.
 
-`amol.report.live_charts.save` writes a chart beside its figure. The pages that show the figure get
-the chart and the scripts that draw it, from the site itself; all other pages stay as they are.
+`companion.page.live_charts.save` writes a chart beside its figure. The pages that show the figure
+get the chart and the scripts that draw it, from the site itself; all other pages stay as they are.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import vl_convert
 
-from amol.report.live_charts import VERSION
+from companion.page.live_charts import VERSION
 
 SCRIPTS = ("vega", "charts")
 NOTICE = f"""/* Vega {vl_convert.get_vega_version()}, Vega-Lite and

@@ -1,10 +1,10 @@
 """Sphinx extension of the book: Colab's button opens the copy that installs the project."""
 
-from amol.publishing.colab import BRANCH
+from companion.book.colab import BRANCH
 
 
 def lead_to_copy(app, pagename, templatename, context, doctree) -> None:
-    """Let Colab's button alone open another branch, that of `amol.publishing.colab`."""
+    """Let Colab's button alone open another branch, that of `companion.book.colab`."""
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
             if button.get("text") == "Colab":

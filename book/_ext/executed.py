@@ -13,9 +13,9 @@ from pathlib import Path
 
 from sphinx.util import logging
 
-from amol.publishing.execute import executed_copy
-from amol.publishing.notebooks import parameters_of
-from amol.repository import repository
+from companion.book.execute import executed_copy
+from companion.book.notebooks import parameters_of
+from companion.repository import repository
 
 logger = logging.getLogger(__name__)
 

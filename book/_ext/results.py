@@ -8,7 +8,7 @@ On the finished pages, figures have a narrow form for phones, and verdicts a mar
     The caption.
     ```
 
-`amol.report.show` has kept the figure or table under this label and written its files.
+`companion.page.show` has kept the figure or table under this label and written its files.
 """
 
 import json
@@ -25,8 +25,8 @@ from myst_nb.ext.glue.utils import retrieve_glue_data
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from amol.paper.verdicts import VERDICTS
-from amol.report.tables import DASH
+from companion.claims.verdicts import VERDICTS
+from companion.page.tables import DASH
 
 logger = logging.getLogger(__name__)
 EMPTY = re.compile(rf"[|\s{DASH}]*")

@@ -1,6 +1,6 @@
 """Sphinx extension of the book: lets a page train networks in the place of a figure.
 
-`amol.report.training_page.save` writes data and recorded runs beside the figure. The page gets
+`companion.page.training_page.save` writes data and recorded runs beside the figure. The page gets
 them with the scripts of `book/_static/train`: those of the worker as text, from which the browser
 makes it, since a page in a folder may fetch nothing.
 """

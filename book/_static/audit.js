@@ -1,5 +1,5 @@
-// An audit of a classifier's answers: the twin of amol/report/audit.py and
-// amol/experiments/csv_predictions.py, with the same random numbers and so the same intervals.
+// An audit of a classifier's answers: the twin of companion/page/audit.py and
+// companion/data/csv_predictions.py, with the same random numbers and so the same intervals.
 // Nothing here touches the page, and nothing leaves it.
 "use strict";
 const Audit = (() => {

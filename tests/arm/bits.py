@@ -35,8 +35,8 @@ CASES = [
 
 def prepare(path):
     """Write the cases' arrays and the tables of their losses."""
-    from amol.experiments.engine.meanings import MEANINGS
-    from amol.experiments.engine.registry import FORMULAS, formula
+    from amol.engine.meanings import MEANINGS
+    from amol.engine.registry import FORMULAS, formula
     from amol.losses import LOSSES
 
     arrays, others = {}, []
@@ -58,16 +58,16 @@ def prepare(path):
 def without_torch():
     """Stand-ins for the packages above the engine's modules, which import PyTorch."""
     sys.path.insert(0, str(ROOT))
-    for name in ("amol.experiments", "amol.experiments.engine"):
+    for name in ("amol.engine",):
         sys.modules[name] = ModuleType(name)
         sys.modules[name].__path__ = [str(ROOT / name.replace(".", "/"))]
 
 
 def main(path):
     without_torch()
-    from amol.experiments.engine.gradients import Formula
-    from amol.experiments.engine.kernels import WIDTH, aligned
-    from amol.experiments.engine.training import Arrays, Compiled, Protocol, run
+    from amol.engine.gradients import Formula
+    from amol.engine.kernels import WIDTH, aligned
+    from amol.engine.training import Arrays, Compiled, Protocol, run
 
     print(f"vectors of {WIDTH}", file=sys.stderr)
     cases = np.load(path)

@@ -10,9 +10,9 @@ import json
 import sys
 from pathlib import Path
 
-from amol.experiments import study
-from amol.paper.recording_checks import verify
-from amol.paper.recordings import RECORDINGS, folder
+from companion.studies.recording_checks import verify
+from companion.studies.recordings import RECORDINGS, folder
+from companion.train import study
 
 
 def main(count: int, store: Path) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from amol.paper.recordings import keep
+from companion.studies.recordings import keep
 from faults.trials import FAULTS, Untried, try_fault
 
 

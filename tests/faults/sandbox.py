@@ -25,7 +25,7 @@ ENDS = r"^\d+ runs trained"
 # Ctrl-C works even where the trials themselves were started with it ignored.
 PROGRAM = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    "from amol.cli import main\n"
+    "from companion.cli import main\n"
     "raise SystemExit(main())"
 )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from nbformat import v4, writes
 
-from amol.experiments import datasets
+from companion.data import datasets
 
 from .sandbox import (
     CHECKOUT,
@@ -129,7 +129,7 @@ def _notebook(number: int):
 
         def start():
             code = (
-                "from amol.experiments import StudySettings, run_study\n"
+                "from companion import StudySettings, run_study\n"
                 f"settings = StudySettings('Wine Red', epochs=20, seeds={sandbox.study[-1]})\n"
                 "run_study(settings, workers=2)"
             )
@@ -263,7 +263,7 @@ def _data_changed(sandbox: Sandbox):
     copy = Path(shutil.copytree(datasets.DATA, sandbox.folder / "data"))
     file, whole = copy / "winequality-red.csv", (copy / "winequality-red.csv").read_bytes()
     program = (
-        "from pathlib import Path\nfrom amol.experiments import datasets\n"
+        "from pathlib import Path\nfrom companion.data import datasets\n"
         f"datasets.DATA = Path({str(copy)!r})\n"
     )
 

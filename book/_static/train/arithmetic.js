@@ -1,5 +1,5 @@
 // Arithmetic of a training: float32 operations, each rounded once, as
-// amol/experiments/engine/arithmetic.py writes them down. A float64 operation on float32 numbers
+// amol/engine/arithmetic.py writes them down. A float64 operation on float32 numbers
 // that is then rounded by `f` is exact for + − × ÷ and the square root; fma takes more.
 const f = Math.fround;
 const BITS = new Int32Array(1), FLOAT = new Float32Array(BITS.buffer);

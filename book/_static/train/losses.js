@@ -1,4 +1,4 @@
-// The losses that the page offers, as in amol/losses/ and amol/experiments/engine/kinds.py: tables
+// The losses that the page offers, as in amol/losses/ and amol/engine/kinds.py: tables
 // with one row per label, made in float64 and rounded to float32, and a batch's values and slopes.
 const LOSSES = {
   CE: { uses: [] },

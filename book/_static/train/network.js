@@ -1,5 +1,5 @@
 // A network with hidden layers of rectified units, trained by Adam, with early stopping: the
-// arithmetic and the order of every sum are those of amol/experiments/engine. A factor of 0 in a
+// arithmetic and the order of every sum are those of amol/engine. A factor of 0 in a
 // chain of fused multiply-adds changes nothing, so it is left out: half of all hidden values are 0.
 // That holds for finite numbers. One that isn't, among weights or slopes, makes weights NaN in the
 // same step, be it by the gradient of a bias alone, and `train` ends as Python does.

@@ -1,0 +1,242 @@
+"""Rules for claims that compare means over seeds: verdict and reason of one claim each.
+
+The same function judges our runs, the paper's own numbers where it prints enough, and each world
+of `companion.claims.stability`. The rules in words are in the file ``claims.toml``. `ranking`
+serves claims with pairs.
+"""
+
+from collections.abc import Callable
+from math import hypot, isnan, nan
+
+import numpy as np
+from scipy.stats import f as f_distribution
+
+from companion.claims.evidence import CannotTest, Cell, Evidence, level, near, printed_cell
+from companion.claims.verdicts import Verdict, verdict, weigh
+from companion.paper.published import Claim, published
+from companion.train.runs import named_dataset
+
+PRINTED_ZERO = 0.0005  # below it three decimals show 0.000
+VANISHED = 0.1  # a rate has vanished below this share of cross-entropy's
+
+Judgment = tuple[Verdict, str]
+
+
+def listed(values: dict[str, float], form: str = ".3f") -> str:
+    """Names with their values, for a reason."""
+    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
+
+
+def _difference(value: float) -> str:
+    """``higher by 0.012``: a difference whose sign nobody has to interpret."""
+    return f"{'higher' if value > 0 else 'lower'} by {abs(value):.3f}"
+
+
+def _listed_gaps(gaps: dict[str, float]) -> str:
+    return ", ".join(f"{name} {_difference(gap)}" for name, gap in gaps.items())
+
+
+def ranking(evidence: Evidence, claim: Claim) -> Judgment:
+    """Judge ``claim.pairs`` on each data set and metric; one clear counter-example refutes."""
+    found, missing = [], []
+    comparisons = [
+        (dataset, metric, better, worse)
+        for dataset in claim.datasets
+        for metric in claim.metrics
+        for better, worse in claim.pairs
+    ]
+    for dataset, metric, better, worse in comparisons:
+        try:
+            rank, gap = evidence.gain(dataset, metric, better, worse)
+        except CannotTest as error:
+            missing.append(str(error))
+            continue
+        text = f"{metric} of {better} on {dataset} {_difference(gap)} than that of {worse}"
+        found.append((rank, abs(gap) if rank > 0 else -abs(gap), text))
+    judged = weigh(rank for rank, *_ in found)
+    if missing and judged != Verdict.REFUTED:
+        return Verdict.UNTESTED, missing[0]
+    clear = sum(rank == 2 for rank, *_ in found)
+    return judged, f"{clear} of {len(found)} comparisons clearly for it; weakest: {min(found)[2]}"
+
+
+RULES: dict[str, Callable[[Evidence, Claim], Judgment]] = {}
+
+
+def rule(function: Callable) -> Callable:
+    """Enter a function under the claim's id: its name, with hyphens."""
+    RULES[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def _above_chance(evidence: Evidence, claim: Claim) -> Judgment:
+    """CE's ``metric`` against 1/K, what the center gets where a network knows nothing."""
+    levels, texts = [], []
+    (metric,) = claim.metrics
+    for name in claim.datasets:
+        rate, chance = evidence.cell(name, "CE", metric), 1 / named_dataset(name).num_classes
+        levels.append(level(rate, Cell(chance)))
+        texts.append(f"{name} {rate.mean:.3f} against {chance:.3f}")
+    return weigh(levels), "; ".join(texts)
+
+
+RULES["ce-hedges"] = RULES["excess-at-center"] = _above_chance
+
+
+@rule
+def low_chr_less_biased(evidence, claim):
+    flags, texts = [], []
+    for name in claim.datasets:
+        true = evidence.center_share(name)
+        lowest = min(claim.methods, key=lambda m: evidence.cell(name, m, "CHR_ext").mean)
+        rate, base = (evidence.cell(name, m, "center_rate").mean for m in (lowest, "CE"))
+        flags.append(abs(rate - true) <= abs(base - true))
+        texts.append(f"{name}: {lowest} {rate:.3f}, CE {base:.3f}, labels {true:.3f}")
+    judged = verdict(clear=all(flags), partly=2 * sum(flags) > len(flags))
+    return judged, f"center rate on {'; '.join(texts)}"
+
+
+@rule
+def best_or_tied_qwk(evidence, claim):
+    """Ties are those of the printed decimals: no clear difference is no evidence of a tie."""
+    levels, ahead = [], {}
+    for name in claim.datasets:
+        for base in claim.methods:
+            if base != "AMOL":
+                rank, gap = evidence.gain(name, "QWK", "AMOL", base)
+                levels.append(2 if gap > -PRINTED_ZERO else rank)
+                ahead[f"{base} on {name}"] = gap
+    closest = min(ahead, key=ahead.get)
+    return weigh(levels), f"closest: AMOL {_difference(ahead[closest])} than {closest}"
+
+
+def _vanishes(evidence, claim):
+    (dataset,), (base, method) = claim.datasets, claim.methods
+    cell, baseline = (evidence.cell(dataset, m, "CHR") for m in (method, base))
+    text = f"CHR {cell.mean:.4f}; {base} {baseline.mean:.4f}"
+    spread = 0.0 if isnan(cell.std) else cell.std
+    # a printed 0.000 has a std of at least its rounding, which must not count against it
+    zero = cell.mean + max(0.0, spread - cell.rounding) < PRINTED_ZERO
+    if zero and baseline.mean < PRINTED_ZERO:
+        return Verdict.UNDECIDED, f"{text}: there was nothing to remove"
+    rank = level(baseline, cell)
+    return weigh([rank if zero or rank < 0 else min(rank, 1)]), text
+
+
+RULES["synthetic-chr-zero"] = RULES["asym-eliminates"] = _vanishes
+
+
+@rule
+def oll_inconsistent(evidence, claim):
+    gains = {name: evidence.gain(name, "CHR_ext", "CE", "OLL") for name in claim.datasets}
+    gaps = {name: -gap for name, (_, gap) in gains.items()}
+    return weigh([max(rank for rank, _ in gains.values())]), f"OLL against CE: {_listed_gaps(gaps)}"
+
+
+@rule
+def orthogonal(evidence, claim):
+    flags, gaps = [], {}
+    for name in claim.datasets:
+        oll, ce = (evidence.cell(name, method, "CHR_ext") for method in ("OLL", "CE"))
+        flags.append(near(oll, ce))
+        gaps[name] = oll.mean - ce.mean
+    judged = verdict(clear=all(flags), partly=sum(flags) == len(flags) - 1)
+    return judged, f"OLL against CE: {_listed_gaps(gaps)}"
+
+
+@rule
+def wine_white_reduction(evidence, claim):
+    def reduction(method: Cell, base: Cell) -> Cell:
+        std = hypot(method.std / base.mean, method.mean * base.std / base.mean**2)
+        rounding = method.rounding / base.mean + method.mean * base.rounding / base.mean**2
+        return Cell(1 - method.mean / base.mean, std, method.n, rounding)
+
+    cells = [evidence.cell("Wine White", method, "CHR_ext") for method in ("AMOL-asym", "CE")]
+    if cells[1].mean == 0:
+        raise CannotTest("CE's CHR_ext is 0: there is nothing to reduce")
+    printed = [printed_cell(*published("Wine White", m, "CHR_ext"), 3) for m in ("AMOL-asym", "CE")]
+    ours, paper = reduction(*cells), reduction(*printed)
+    judged = verdict(clear=near(ours, paper), partly=level(ours) > 0)
+    return judged, f"{ours.mean:.0%}; paper {paper.mean:.0%}"
+
+
+@rule
+def direction_critical(evidence, claim):
+    rates = {name: evidence.cell("Abalone", name, "CHR") for name in claim.methods}
+    base, asym = rates.pop("CE"), rates.pop("AMOL-asym")
+    vanished = base._replace(mean=VANISHED * base.mean, std=VANISHED * base.std)
+    levels = [level(vanished, asym), *(level(rate, vanished) for rate in rates.values())]
+    shown = {"CE": base, "AMOL-asym": asym, **rates}
+    return weigh(levels), f"CHR: {listed({name: c.mean for name, c in shown.items()}, '.4f')}"
+
+
+def _nearness(evidence, claim):
+    base, method = claim.methods
+    pairs = {
+        m: [evidence.cell("Abalone", name, m) for name in claim.methods] for m in claim.metrics
+    }
+    flags = [near(*pair) for pair in pairs.values()]
+    texts = [f"{m} {a.mean:.3f} and {b.mean:.3f}" for m, (a, b) in pairs.items()]
+    return flags, f"{base} and {method}: {', '.join(texts)}"
+
+
+@rule
+def form_does_not_matter(evidence, claim):
+    flags, text = _nearness(evidence, claim)
+    return verdict(clear=all(flags), partly=any(flags)), text
+
+
+@rule
+def amol_ce_near_baseline(evidence, claim):
+    flags, text = _nearness(evidence, claim)
+    return verdict(clear=2 * sum(flags) > len(flags), partly=any(flags)), text
+
+
+@rule
+def clearest_effects(evidence, claim):
+    gains = {name: evidence.gain(name, "QWK", "AMOL", "CE")[1] for name in claim.datasets}
+    wanted = ("Wine White", "Abalone")
+    if not set(wanted) <= set(gains) or len(gains) == len(wanted):
+        raise CannotTest("too few data sets to rank their gains")
+    rest = max(gain for name, gain in gains.items() if name not in wanted)
+    flags = [gains[name] > rest for name in wanted]
+    return verdict(clear=all(flags), partly=any(flags)), f"AMOL against CE: {_listed_gaps(gains)}"
+
+
+@rule
+def linear_is_steadier(evidence, claim):
+    """Standard deviations over seeds; clear beyond the 97.5 % point of an F distribution."""
+    levels, texts = [], []
+    for metric in claim.metrics:
+        linear, other = (evidence.cell("Abalone", m, metric) for m in ("AMOL", "AMOL-exp"))
+        if isnan(linear.std) or isnan(other.std):
+            raise CannotTest("single runs tell no spread")
+        low, high = sorted((linear.std, other.std))
+        ratio = (high / low) ** 2 if low else nan
+        clear = ratio > f_distribution.ppf(0.975, other.n - 1, linear.n - 1)
+        sign = int(np.sign(other.std - linear.std))
+        levels.append(sign * (2 if clear else 1))
+        texts.append(f"{metric}: AMOL ± {linear.std:.3f}, AMOL-exp ± {other.std:.3f}")
+    return weigh(levels), "; ".join(texts)
+
+
+def _above(evidence, claim, one, other, text):
+    """Whether ``one`` is above ``other``, each a method and a metric, on every data set."""
+    levels, texts = [], []
+    for name in claim.datasets:
+        a, b = (evidence.cell(name, *which) for which in (one, other))
+        levels.append(level(a, b))
+        texts.append(f"{name}: " + text.format(a.mean, b.mean))
+    return weigh(levels), "; ".join(texts)
+
+
+@rule
+def less_certain_overall(evidence, claim):
+    pair = ("AMOL-asym", "entropy"), ("CE", "entropy")
+    return _above(evidence, claim, *pair, "entropy {:.3f}, CE {:.3f}")
+
+
+@rule
+def tails_underconfident(evidence, claim):
+    pair = ("AMOL", "tail_accuracy"), ("AMOL", "tail_confidence")
+    return _above(evidence, claim, *pair, "right {:.3f}, mean confidence {:.3f}")

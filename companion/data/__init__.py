@@ -1,0 +1,1 @@
+"""Data sets: the paper's four, further ones, and tables of readers."""

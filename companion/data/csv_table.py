@@ -1,0 +1,179 @@
+"""Text of a CSV file: how it is written, its columns, and numbers as people write them."""
+
+import csv
+import gzip
+import json
+import re
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from companion.data.dataset import LARGEST
+
+SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "space": r"\s+"}
+DECIMALS = (".", ",")
+CLASSES = range(3, 257)  # a center has a class on either side
+THOUSANDS = ("", ",", ".", "'", "space")
+MINUS = "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
+SPACES = "\u00a0\u2007\u2009\u202f"  # no-break, figure, thin, narrow no-break
+PLAIN = str.maketrans(dict.fromkeys(MINUS, "-") | dict.fromkeys(SPACES, " ") | {"’": "'"})
+UNIT = "[%€$£¥°]"
+NEARLY_NUMBER = re.compile(rf"{UNIT}? ?[+-]? ?[.,]?\d[\d.,' ]*{UNIT}?")
+DATE = re.compile(r"\d+([-/.])\d+\1\d.*|\d+:\d\d.*")  # or a time of day
+
+
+@dataclass
+class Format:
+    """How a file is written, and which of its columns hold words.
+
+    Parameters
+    ----------
+    sep : {",", ";", "tab", "|", "space"}
+        What separates cells; "space" stands for any number of blanks and tabs.
+    decimal : {".", ","}
+    thousands : {"", ",", ".", "'", "space"}
+        What stands between groups of three digits.
+    words : str or sequence of str
+        Columns whose cells are words even where they look like numbers or like "NA".
+    header : bool, optional
+        Whether the first row holds the names of the columns. Without it they are called 1, 2, …
+        Where this isn't said, the first row must hold no number, and is the header.
+    merge_rare : int
+        Classes of fewer rows join a neighbor; see `companion.data.dataset.merge_rare_classes`.
+    """
+
+    sep: str = ","
+    decimal: str = "."
+    thousands: str = ""
+    words: Sequence[str] = ()
+    header: bool | None = None
+    merge_rare: int = 0
+
+    def __post_init__(self):
+        choices = {
+            "sep": tuple(SEPARATORS),
+            "decimal": DECIMALS,
+            "thousands": tuple(mark for mark in THOUSANDS if mark != self.decimal),
+            "header": (True, False, None),
+        }
+        for name, allowed in choices.items():
+            value, shown = getattr(self, name), [repr(choice) for choice in allowed]
+            if repr(value) not in shown:  # as text, since 1 equals True
+                raise ValueError(f"{name} is {value!r}; allowed: {', '.join(shown)}")
+        if type(self.merge_rare) is not int or self.merge_rare < 0:
+            raise ValueError(f"merge_rare is {self.merge_rare!r}; allowed: a number of rows, or 0")
+        words = [self.words] if isinstance(self.words, str) else self.words
+        if not isinstance(words, list | tuple):
+            raise ValueError(f"words is {words!r}; allowed: names of columns")
+        self.words = tuple(map(str, words))
+
+    def number(self, text: str) -> str | None:
+        """A cell as Python writes numbers, or None."""
+        return plain_number(text, self.decimal, self.thousands)
+
+    def label(self, text: str) -> int | str:
+        """A whole number, without a detour through float, so that 1.0 is 1; or the text."""
+        whole = re.fullmatch(r"([+-]?\d{1,30})(\.0*)?", self.number(text) or "")
+        return int(whole[1]) if whole else text
+
+
+def plain_number(text: str, decimal: str = ".", thousands: str = "") -> str | None:
+    """A number as `float` reads it, or None for a word; parameters as in `Format`.
+
+    Examples
+    --------
+    >>> plain_number("−1.234,5", ",", ".")
+    '-1234.5'
+    >>> plain_number("12,34", ".", ",")
+    """
+    mark = thousands.replace("space", " ")
+    whole = rf"(?:\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+|\d+)"
+    point = re.escape(decimal)
+    number = rf"(?:{whole}(?:{point}\d*)?|{point}\d+)(?:e[+-]?\d+)?|inf(?:inity)?"
+    found = re.fullmatch(rf"([+-]?) ?({number})", text.translate(PLAIN).strip(), re.IGNORECASE)
+    return found and found[1] + found[2].replace(mark, "").replace(decimal, ".")
+
+
+def nearly_number(text: str) -> bool:
+    """Whether a cell is a number in some notation, with or without a unit's sign."""
+    return bool(NEARLY_NUMBER.fullmatch(text.translate(PLAIN).strip()))
+
+
+def listing(labels: Sequence[str]) -> str:
+    """Labels as an option takes them: between commas, or as a list where that isn't clear."""
+    plain = all(label and not set(label) & set(" ,;:[]\"'") for label in labels)
+    return ",".join(labels) if plain else json.dumps(list(labels), ensure_ascii=False)
+
+
+def _pandas(path: Path, sep: str, **options) -> pd.DataFrame:
+    """`pandas.read_csv`, with its errors in the words of a user's file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pd.errors.DtypeWarning)
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # a longer row would lose cells
+            return pd.read_csv(
+                path,
+                sep=SEPARATORS[sep],
+                encoding="utf-8-sig",
+                na_filter=False,
+                index_col=False,
+                skipinitialspace=True,
+                **options,
+            )
+    except pd.errors.EmptyDataError:
+        raise ValueError("the file is empty; wanted: a header and rows") from None
+    except UnicodeDecodeError:
+        line = _undecoded_line(path)
+        raise ValueError(f"line {line} holds a byte that isn't UTF-8; save it as UTF-8") from None
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
+        raise ValueError(f"the file can't be read as a table: {reason}") from None
+    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, RuntimeError) as error:
+        raise ValueError(f"the file can't be unpacked: {error}") from None
+
+
+def _undecoded_line(path: Path) -> int:
+    """The first line with a byte that isn't UTF-8."""
+    lines = pd.read_csv(
+        path, sep="\0", quoting=csv.QUOTE_NONE, header=None, dtype=str,
+        skip_blank_lines=False, encoding_errors="replace",
+    )[0]  # fmt: skip
+    return lines.str.contains("\ufffd", na=False).idxmax() + 1
+
+
+def first_row(path: Path, sep: str) -> list[str]:
+    """Cells of the first row."""
+    row = _pandas(path, sep, header=None, nrows=1, dtype=str)
+    return [cell.strip() for cell in row.iloc[0]]
+
+
+def read_columns(
+    path: Path, written: Format, names: Sequence[str], header: bool, texts: Iterable[str]
+) -> dict[str, np.ndarray]:
+    """Columns by name, each (N,): float64 where all cells are finite numbers, else texts.
+
+    The columns ``texts`` are left as they are written; with a ``header`` the first row is no data.
+    """
+    options = {"decimal": written.decimal, "header": 0 if header else None}
+    options["names"] = range(len(names))
+    kept = {names.index(name): object for name in texts}
+    table = _pandas(path, written.sep, dtype=kept, **options)
+    mixed = [i for i in table if i not in kept and not _all_finite(table[i])]
+    if mixed:  # once more as written, since pandas may have taken some of their cells for numbers
+        table[mixed] = _pandas(path, written.sep, dtype=object, usecols=mixed, **options)
+    columns = {name: table.pop(i).to_numpy() for i, name in enumerate(names)}
+    return {
+        name: column if column.dtype == object else column.astype(np.float64, copy=False)
+        for name, column in columns.items()
+    }
+
+
+def _all_finite(column: pd.Series) -> bool:
+    values = column.to_numpy()
+    return values.dtype.kind in "iuf" and bool((np.abs(values) <= LARGEST).all())

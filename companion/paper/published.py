@@ -1,0 +1,126 @@
+"""Numbers and claims of the paper, as data.
+
+Numbers are in ``data/published.csv`` as printed, claims in ``data/claims.toml`` in our own words,
+each with the rule by which `companion.claims.ledger` judges it.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+PAPER_SEEDS = 5
+_DATA = Path(__file__).parent / "files"
+
+RANKING = (
+    "Reproduced if every comparison named is clearly for it, by more than two standard errors of "
+    "the difference, 2·sqrt(s₁²/n₁ + s₂²/n₂); direction only if every one is for it, but not "
+    "clearly; not reproduced if one is clearly against it; else undecided."
+)
+
+# Label of the table, figure or section that shows a number of each place.
+PLACES = {
+    "Table 2": "notebooks/05_results.html#tab-qwk",
+    "Table 3": "notebooks/05_results.html#tab-chr",
+    "Table 4": "notebooks/06_ablation.html#tab-ablation",
+    "Section 5.1": "notebooks/05_results.html#sec-results",
+    "Section 5.3": "notebooks/05_results.html#sec-results",
+    "Section 6": "notebooks/06_ablation.html#sec-ablation",
+}
+
+
+def _numbers() -> pd.DataFrame:
+    table = pd.read_csv(_DATA / "published.csv", dtype=str)
+    digits = table["mean"].str.partition(".")[2].str.len()
+    numbers = {name: table[name].astype(float) for name in ("mean", "std")}
+    return table.assign(**numbers, digits=digits.astype(int))
+
+
+# One row per printed number: where, dataset, method, metric, mean, std (NaN where none is printed),
+# digits (decimals printed). Table 4 repeats four numbers of Tables 2 and 3.
+PUBLISHED = _numbers()
+
+
+@cache
+def published(dataset: str, method: str, metric: str) -> tuple[float, float] | None:
+    """The printed mean and std (NaN where none is printed), or None for a cell not in the paper."""
+    found = PUBLISHED[
+        (PUBLISHED["dataset"] == dataset)
+        & (PUBLISHED["method"] == method)
+        & (PUBLISHED["metric"] == metric)
+    ]
+    if found.empty:
+        return None
+    return float(found["mean"].iloc[0]), float(found["std"].iloc[0])
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One change of rules after results were known: the day, what changed, why, and its effect.
+
+    ``changed`` has, for each claim or number whose verdict moved on the same runs, its id and the
+    verdicts before and after.
+    """
+
+    date: str
+    what: str
+    why: str
+    claims: tuple[str, ...] = ()
+    changed: tuple[dict[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper and what would count as reproducing it.
+
+    Attributes
+    ----------
+    id, where, claim, rule : str
+        ``where`` is the section, table or figure; ``rule`` what counts as reproduced.
+    kind : {"comparison", "property", "data", "literature", "reading"}
+        What decides it: means over runs, the formulas, the data files, other work, the text.
+    datasets, methods, metrics : tuple of str
+        What it is about; with metrics, the runs that it needs.
+    pairs : tuple of (better, worse)
+        Methods to compare, for a claim judged by `RANKING`.
+    verdict, reason : str
+        Set for a claim that no computation settles.
+    href : str
+        Page and label that show it, relative to the book's root.
+    """
+
+    id: str
+    where: str
+    claim: str
+    kind: str
+    href: str
+    rule: str = RANKING
+    datasets: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+    verdict: str = ""
+    reason: str = ""
+
+
+def _claim(entry: dict) -> Claim:
+    entry = {key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()}
+    pairs = tuple(tuple(pair) for pair in entry.pop("pairs", ()))
+    if pairs:
+        entry["methods"] = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+    if "verdict" in entry:
+        entry["rule"] = "None: see the reason."
+    return Claim(**entry, pairs=pairs)
+
+
+CLAIMS = tuple(
+    _claim(entry)
+    for entry in tomllib.loads((_DATA / "claims.toml").read_text(encoding="utf-8"))["claim"]
+)
+
+REVISIONS = tuple(
+    Revision(**{key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()})
+    for entry in tomllib.loads((_DATA / "revisions.toml").read_text(encoding="utf-8"))["revision"]
+)

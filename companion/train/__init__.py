@@ -1,0 +1,1 @@
+"""Studies as they run: settings, the runs of a grid, their store, and the workers that train."""

@@ -1,0 +1,292 @@
+"""Digests of losses: all that a loss computes with, so that a stored run is never stale.
+
+A function counts by its bytecode, its defaults, what it closes over, and each global that it
+names; a class by its members and bases; an object by its class and its state; an array by its
+values. Where code lies, its comments, docstrings and layout don't count. Installed libraries
+count by name and version. What can't be read for sure (an open file, code that looks names up at
+run time) raises `Unsure`, and the run is trained anew.
+"""
+
+import dis
+import functools
+import hashlib
+import importlib
+import sys
+import types
+from collections import ChainMap, deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from numbers import Number
+from pathlib import PurePath
+from types import CellType
+
+import numpy as np
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), PurePath)
+# Names of functions that read what no digest of the code can see.
+READERS = {
+    "open", "eval", "exec", "globals", "__import__", "import_module", "input", "environ", "getenv",
+    "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_text", "read_bytes",
+    "read_parquet", "read_pickle", "read_excel",
+}  # fmt: skip
+DESCRIPTORS = (
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.MethodWrapperType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
+    types.MemberDescriptorType, np.ufunc,
+)  # fmt: skip
+# What wraps other objects: how it is called here, and the attributes that hold them.
+WRAPPERS = {
+    types.MethodType: ("method", "__func__", "__self__"),
+    functools.partial: ("partial", "func", "args", "keywords"),
+    functools.cached_property: ("cached property", "func"),
+    classmethod: ("classmethod", "__func__"),
+    staticmethod: ("staticmethod", "__func__"),
+    property: ("property", "fget", "fset", "fdel"),
+}
+
+
+class Unsure(Exception):
+    """What a loss reads can't be digested; the message says what."""
+
+
+def fingerprint(*things: object) -> str:
+    """SHA-256, in hex, of objects and all that they rest on.
+
+    Raises
+    ------
+    Unsure
+        Names the object that can't be read.
+    """
+    try:
+        return _Reader().read(things)
+    except RecursionError:
+        raise Unsure("objects that hold one another without end") from None
+
+
+@functools.cache
+def _distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()
+
+
+def _library(module: str) -> str | None:
+    """Name and version of the installed library that a module belongs to; None for the user's."""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names and top != "__main__":
+        return f"Python {sys.version_info[:2]}"
+    if top in ("amol", "companion", "__main__") or top not in _distributions():
+        return None
+    path = getattr(sys.modules.get(top), "__file__", None) or ""
+    if "site-packages" not in path and "dist-packages" not in path and path:
+        return None  # installed in place for editing, so the user's own
+    try:
+        return ", ".join(f"{name} {version(name)}" for name in sorted(set(_distributions()[top])))
+    except PackageNotFoundError:
+        return None
+
+
+class _Reader:
+    """One reading: objects met before are named by the order in which they were met."""
+
+    def __init__(self):
+        self._met: dict[int, tuple[int, object]] = {}  # holds the object, so no id is used twice
+        self._modules: set[tuple[str, ...]] = set()  # with the names of members that were read
+
+    def read(self, thing: object) -> str:
+        """Digest of one object."""
+        if type(thing) in PLAIN or (isinstance(thing, PurePath | Number) and not _owned(thing)):
+            return self._hash("plain", type(thing).__name__, repr(thing))
+        if type(thing) is tuple:  # equal ones may be one object or two, as Python sees fit
+            return self._hash("tuple", *self._each(thing))
+        if id(thing) in self._met:
+            return self._hash("met", str(self._met[id(thing)][0]))
+        self._met[id(thing)] = len(self._met), thing
+        return self._hash(*self._parts(thing))
+
+    @staticmethod
+    def _hash(*parts: str) -> str:
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def _each(self, things) -> list[str]:
+        return [self.read(thing) for thing in things]
+
+    def _pairs(self, mapping: Mapping) -> list[str]:
+        return [part for key, value in mapping.items() for part in self._each((key, value))]
+
+    def _parts(self, thing: object) -> list[str]:
+        """What an object consists of, each part as text."""
+        if isinstance(thing, types.FunctionType):
+            return self._function(thing)
+        if isinstance(thing, type):
+            return self._class(thing)
+        if isinstance(thing, types.ModuleType):
+            return self._module(thing, None)
+        if isinstance(thing, DESCRIPTORS):
+            return self._builtin(thing)
+        for wrapper, (name, *held) in WRAPPERS.items():
+            if isinstance(thing, wrapper):
+                return [name, *self._each([getattr(thing, part) for part in held])]
+        return self._array(thing) or self._object(thing)
+
+    def _array(self, thing: object) -> list[str] | None:
+        """Arrays, tensors and tables, by their values."""
+        if isinstance(thing, np.ndarray | np.generic) and thing.dtype != object:
+            whole = np.ascontiguousarray(thing)
+            content = hashlib.sha256(whole.tobytes()).hexdigest()
+            return ["array", str(thing.dtype), str(thing.shape), content]
+        if isinstance(thing, np.ndarray):
+            return ["objects", str(thing.shape), *self._each(thing.ravel().tolist())]
+        if isinstance(thing, np.dtype):
+            return ["dtype", str(thing)]
+        top = type(thing).__module__.partition(".")[0]
+        if top == "pandas" and hasattr(thing, "to_numpy"):
+            labels = [getattr(thing, name, None) for name in ("index", "columns", "name")]
+            labels = [part for part in labels if part is not thing]
+            return ["pandas", type(thing).__name__, *self._each([thing.to_numpy(), *labels])]
+        if hasattr(thing, "detach") and hasattr(thing, "requires_grad"):
+            values = thing.detach().cpu()
+            if str(values.dtype) == "torch.bfloat16":
+                values = values.float()
+            return ["tensor", str(thing.dtype), self.read(values.numpy())]
+        if top == "torch" and type(thing).__name__ in ("dtype", "device", "Size", "layout"):
+            return ["torch", str(thing)]
+        return None
+
+    def _object(self, thing: object) -> list[str]:
+        """An instance: its class, what it contains and its state."""
+        parts = ["object", self.read(type(thing))]
+        if isinstance(thing, list | tuple | deque):
+            parts += self._each(thing)
+        elif isinstance(thing, set | frozenset):
+            parts += sorted(_Reader().read(item) for item in thing)
+        elif isinstance(thing, dict | types.MappingProxyType):
+            parts += [self.read(getattr(thing, "default_factory", None)), *self._pairs(thing)]
+        elif isinstance(thing, Number | str | bytes):
+            base = next(cls for cls in type(thing).__mro__ if cls in PLAIN)
+            parts.append(base.__repr__(thing))
+        elif not _owned(thing) and not hasattr(thing, "__dict__"):
+            parts.append(self.read(self._reduced(thing)))
+        return [*parts, *self._state(thing)]
+
+    @staticmethod
+    def _reduced(thing: object) -> tuple:
+        """What Python's own objects without attributes are made of, as pickle sees them."""
+        if (_library(type(thing).__module__) or "").startswith("Python"):
+            with suppress(TypeError):
+                return thing.__reduce_ex__(2)
+        raise Unsure(f"an object of {type(thing).__module__}.{type(thing).__qualname__}")
+
+    def _state(self, thing: object) -> list[str]:
+        slots = [name for cls in type(thing).__mro__ for name in getattr(cls, "__slots__", ())]
+        held = {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
+        return self._pairs(getattr(thing, "__dict__", {}) | held)
+
+    def _builtin(self, thing: object) -> list[str]:
+        """Compiled code of Python or of a library, and the object that it is bound to."""
+        bound = getattr(thing, "__self__", None)
+        owner = getattr(thing, "__objclass__", thing)
+        module = getattr(owner, "__module__", None) or "builtins"
+        parts = ["builtin", _library(module) or module, getattr(thing, "__qualname__", repr(thing))]
+        free = bound is None or isinstance(bound, types.ModuleType)
+        return parts if free else [*parts, self.read(bound)]
+
+    def _function(self, thing: types.FunctionType) -> list[str]:
+        if library := _library(thing.__module__ or ""):
+            return ["function", library, thing.__module__, thing.__qualname__]
+        cells = [cell.cell_contents for cell in thing.__closure__ or () if cell != CellType()]
+        parts = [*self._code(thing.__code__), self.read(thing.__defaults__)]
+        parts += [self.read(thing.__kwdefaults__), *self._each(cells)]
+        parts += self._names(thing.__code__, thing.__globals__)
+        return ["function", *parts, *self._pairs(vars(thing))]
+
+    def _code(self, code: types.CodeType) -> list[str]:
+        """Bytecode and constants, without names of files, lines and docstrings."""
+        constants = list(code.co_consts)
+        if constants and isinstance(constants[0], str) and _is_docstring(code):
+            constants[0] = ""
+        parts = [code.co_code.hex(), str(code.co_flags), str(code.co_argcount)]
+        parts += [str(code.co_kwonlyargcount), *code.co_names, *code.co_varnames]
+        parts += [*code.co_freevars, *code.co_cellvars]
+        for constant in constants:
+            inner = isinstance(constant, types.CodeType)
+            parts += self._code(constant) if inner else [self.read(constant)]
+        return parts
+
+    def _names(self, code: types.CodeType, scope: Mapping) -> list[str]:
+        """The globals that code names, and the members of modules that it may reach."""
+        names = list(dict.fromkeys(name for part in _with_inner(code) for name in part.co_names))
+        for name in names:
+            if name in READERS:
+                raise Unsure(f"{code.co_name} calls {name}, whose result can change")
+        inside = {name: _import(name, scope) for name in _imported(code)}
+        return self._members(ChainMap(inside, scope), names)
+
+    def _members(self, scope: Mapping, names: list[str]) -> list[str]:
+        parts = []
+        for name in names:
+            found = scope.get(name)
+            if isinstance(found, types.ModuleType):
+                parts += [name, *self._module(found, names)]
+            elif name in scope:
+                parts += [name, self.read(found)]
+        return parts
+
+    def _module(self, module: types.ModuleType, names: list[str] | None) -> list[str]:
+        """A library by its version; a module of the user's by the members that are named."""
+        if library := _library(module.__name__):
+            return ["module", library, module.__name__]
+        if names is None or {"getattr", "vars"} & set(names):
+            raise Unsure(f"members of the module {module.__name__} that are named at run time")
+        if (module.__name__, *names) in self._modules:  # modules may hold one another
+            return ["module met"]
+        self._modules.add((module.__name__, *names))
+        return ["module", *self._members(vars(module), names)]
+
+    def _class(self, thing: type) -> list[str]:
+        if library := _library(thing.__module__):
+            return ["class", library, thing.__module__, thing.__qualname__]
+        parts = ["class", *self._each(thing.__bases__)]
+        for name, member in vars(thing).items():
+            if name not in _OF_NO_EFFECT:
+                parts += [name, self.read(member)]
+        return parts
+
+
+_OF_NO_EFFECT = {
+    "__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__slots__",
+    "__annotations__", "__firstlineno__", "__static_attributes__", "__abstractmethods__",
+    "_abc_impl", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__signature__",
+}  # fmt: skip
+
+
+def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Code, and that of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _with_inner(constant)
+
+
+def _owned(thing: object) -> bool:
+    """Whether an object's class is the user's or these packages'."""
+    return _library(type(thing).__module__) is None
+
+
+def _imported(code: types.CodeType) -> list[str]:
+    """Modules that code imports when it runs."""
+    steps = (step for part in _with_inner(code) for step in dis.get_instructions(part))
+    return [step.argval for step in steps if step.opname == "IMPORT_NAME"]
+
+
+def _import(name: str, scope: Mapping) -> types.ModuleType:
+    try:
+        return importlib.import_module(name)
+    except (ImportError, ValueError):
+        where = scope.get("__name__", "the notebook")
+        raise Unsure(f"the import of {name or '.'!r} in a function of {where}") from None
+
+
+def _is_docstring(code: types.CodeType) -> bool:
+    """Whether a function's first constant is its docstring, which no instruction loads."""
+    steps = dis.get_instructions(code)
+    return not any(step.opname.startswith("LOAD_CONST") and step.arg == 0 for step in steps)

@@ -1,0 +1,82 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sec-api)=
+# # Reference of losses and metrics
+#
+# Made from the docstrings of the installed package. {ref}`sec-training` shows them at work,
+# {numref}`tab-conformance` what each loss withstands.
+
+# %% tags=["parameters"]
+private: bool = False  # list methods that start with an underscore as well
+
+# %%
+import inspect
+
+from IPython.display import Markdown
+
+from amol import losses, metrics
+from companion.page import footer
+
+
+def entry(name, thing, note=""):
+    """Signature and docstring of one function or class, as Markdown."""
+    text = inspect.getdoc(thing) or ""
+    signature = str(inspect.signature(thing)).partition(" ->")[0]
+    return f"**`{name}{signature}`** {note}\n\n```text\n{text}\n```\n"
+
+
+def members(cls):
+    """Documented methods of a class, in the order of its source."""
+    for name, thing in vars(cls).items():
+        if inspect.isfunction(thing) and thing.__doc__ and (private or name[0] != "_"):
+            yield f"{cls.__name__}.{name}", thing
+
+
+# %% [markdown]
+# ## What all losses share
+
+# %% tags=["remove-input"]
+base = losses.OrdinalLoss
+Markdown("\n".join([entry("OrdinalLoss", base), *(entry(*pair) for pair in members(base))]))
+
+# %% [markdown]
+# ## Losses
+
+# %% tags=["remove-input"]
+entries = [entry(cls.__name__, cls, f'`LOSSES["{name}"]`') for name, cls in losses.LOSSES.items()]
+Markdown("\n".join(entries))
+
+# %% [markdown]
+# ## Functions and tables behind them
+
+# %% tags=["remove-input"]
+functions = {name: getattr(losses, name) for name in losses.__all__}
+entries = [entry(name, f) for name, f in functions.items() if inspect.isfunction(f)]
+Markdown("\n".join(entries))
+
+# %% [markdown]
+# ## Metrics
+#
+# A run has a column for each metric of `METRICS` and `PROBABILITY_METRICS`; those of `MORE_METRICS`
+# and `MORE_PROBABILITY_METRICS` are for use. All take `sample_weight`, shape (N,): a weight of 2
+# counts as the sample twice, one of 0 as no sample, so that a rate whose samples all weigh 0 is
+# nan. `HIGHER_IS_BETTER` says which way is better, `center_rate` apart. In formulas $M_{ij}$ is the
+# number or the weight of the samples of class $i$ predicted as $j$, and $n$ their total.
+
+# %% tags=["remove-input"]
+tables = {name: known for name, known in vars(metrics).items() if name.endswith("METRICS")}
+entries = [entry(f.__name__, f, f'`{table}["{name}"]`')
+           for table, known in tables.items() for name, f in known.items()]  # fmt: skip
+Markdown("\n".join([*entries, entry("scorers", metrics.scorers)]))
+
+# %% tags=["remove-input"]
+footer()

@@ -1,0 +1,118 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (sec-browser)=
+# # Train it here
+#
+# Two networks, trained while you watch, side by side. Nothing has to be installed, nothing is
+# fetched, and what you train on stays in your browser. Where this book has a run with the settings
+# that you choose, the network here ends with *the same weights, bit for bit*.
+
+# %% tags=["parameters"]
+datasets: list = ["Wine Red", "Abalone"]  # data sets to choose from
+methods: list = ["CE", "KL", "AMOL", "AMOL-asym", "SORD", "OLL"]  # losses to choose from
+seeds: "int or list" = 5  # recorded networks of each loss to compare with, or a list of seeds
+alpha: float = 1.0  # strength of the weight in AMOL, at least 0
+sigma: float = 1.0  # width of the Gaussian target in classes, above 0
+split_seed: int = 42  # seed of the split into training, validation and test part
+epochs: int = 200  # most epochs a network may train
+
+# %%
+import pandas as pd
+
+from amol.losses import center_class
+from companion import StudySettings, predictions, run_study
+from companion.page import footer, pictures, show, show_numbers, training_page
+
+settings = StudySettings(
+    datasets=datasets, methods=methods, seeds=seeds, alpha=alpha, sigma=sigma,
+    split_seed=split_seed, epochs=epochs,
+)  # fmt: skip
+runs = run_study(settings)
+
+# %% tags=["remove-output"]
+dataset, seed = settings.datasets[0], settings.seeds[0]
+asked = [name for name in ("CE", "AMOL") if name in settings.methods] or settings.methods[:2]
+found = {}
+for method in asked:
+    y_true, y_pred, probabilities = predictions(settings, dataset, method)
+    found[method] = pictures.counts(y_true, y_pred[:1], probabilities.shape[-1])
+kept = pd.concat(
+    pd.DataFrame(table).rename_axis("true").reset_index().assign(method=method)
+    for method, table in found.items()
+)
+classes = settings.load(dataset).num_classes
+show("fig-browser", pictures.confusions(found, center_class(classes)), kept)
+training_page.save("fig-browser", training_page.page_data(settings))
+
+# %% tags=["remove-cell"]
+show_numbers(
+    browser_dataset=dataset, browser_seed=seed, browser_runs=len(runs),
+    browser_hidden=settings.hidden, browser_patience=settings.patience,
+    browser_epochs=settings.epochs,
+)  # fmt: skip
+
+# %% [markdown]
+# ```{result} fig-browser
+# :alt: >-
+# :  Confusion matrices of two recorded runs with the same seed, one per loss, shares of each row.
+# :  The column of the center class is framed.
+#
+# Two networks in training. Without scripts, and on paper, what the recorded ones of seed
+# {glue:text}`browser_seed:d` answer on the test part of {glue:text}`browser_dataset:s` stands here.
+# ```
+#
+# ## What is shown
+#
+# - While a network trains, all curves and the table of answers are those of the *validation* part,
+#   which early stopping watches. The test part is asked once, at the end, with the weights of the
+#   best epoch. The metrics are explained in {ref}`sec-experiments` and in {doc}`/book/glossary`.
+# - The losses of two networks have no common scale, so each has a curve of its own.
+# - The address of this page holds your settings: a link to it trains the same networks.
+# - Your own CSV file has a line per sample; its label is a column of numbers, and columns of text
+#   are left out. It is split 60/20/20 within each class by the page itself, so `amol run` draws
+#   another split of the same file.
+#
+# Things to try: `KL` against `AMOL`, which differ by the weight alone; `AMOL` with *α* = 0, which
+# is `KL` and ends with its weights; a large *α*; other seeds of the same loss, before you believe
+# in a difference.
+#
+# ## The same bits
+#
+# The protocol is that of the paper's runs: two layers of {glue:text}`browser_hidden:d` units, Adam,
+# at most {glue:text}`browser_epochs:d` epochs, a stop after {glue:text}`browser_patience:d`
+# without a lower loss. The order of every sum is written down in {ref}`sec-bits`. The scripts of
+# this page follow it in JavaScript, which has no float32 arithmetic: each operation is done in
+# float64 and rounded, and a fused multiply-add takes care of the sums that lie half-way between two
+# float32 numbers. First weights and orders come from NumPy's generator, written out.
+#
+# {numref}`tab-browser` has the recorded runs that the page compares with, of seed
+# {glue:text}`browser_seed:d`; it holds {glue:text}`browser_runs:d` in all. The digest there is the
+# beginning of the one that the page shows.
+
+# %% tags=["remove-output"]
+first = runs[runs["seed"] == seed]
+metrics = ["QWK", "CHR_ext", "center_recall", "extreme_recall"]
+cells = first[metrics].map("{:.3f}".format)
+cells.columns = ["QWK", "CHR_ext", "Center recall", "Extreme recall"]
+cells.insert(0, "Loss", first["method"])
+cells.insert(1, "Best epoch", first["best_epoch"].astype(str))
+cells["Weights"] = "`" + first["weights"] + "`"
+show("tab-browser", cells.set_index(first["dataset"].rename("Data set")), first)
+
+# %% [markdown]
+# ```{result} tab-browser
+# Recorded runs of seed {glue:text}`browser_seed:d`, metrics on the test part, and the first digits
+# of the weights' SHA-256.
+# ```
+
+# %% tags=["remove-input"]
+footer(settings, runs)
