@@ -15,7 +15,7 @@ from pathlib import Path
 
 from companion.book.execute import book_notebooks, executed_copy
 from companion.book.notebooks import parameters_of
-from companion.book.page_key import PACKAGE, ground
+from companion.book.page_key import PACKAGES, ground
 from companion.paths import ROOT
 from companion.repository import repository
 
@@ -61,7 +61,7 @@ class _Graph:
         """Files and folders of the repository, which the site gets copies of."""
         found = []
         for part in files:
-            base = ROOT if part.is_relative_to(ROOT) else PACKAGE.parent
+            base = ROOT if part.is_relative_to(ROOT) else PACKAGES["companion"].parent
             for file in [part] if part.is_file() else sorted(part.rglob("*.*")):
                 if "__pycache__" in file.parts or not file.is_relative_to(base):
                     continue
@@ -126,7 +126,7 @@ def write_crate(site: Path) -> None:
     actions = [graph.action(source) for source in book_notebooks()]
     runs = [graph.entities[action["@id"]] for action in actions]
     start, end = min(r["startTime"] for r in runs), max(r["endTime"] for r in runs)
-    code = graph.inputs([PACKAGE / "publishing" / "build.py"])[0]
+    code = graph.inputs([PACKAGES["companion"] / "book" / "build.py"])[0]
     notebooks = [run["instrument"] for run in runs]
     graph.entities[code["@id"]] |= {
         "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
