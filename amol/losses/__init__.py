@@ -20,6 +20,8 @@ from .amol import (
 )
 from .base import BatchLoss, OrdinalLoss
 from .binary import CORALLoss, CORNLoss
+from .minimizers import RiskMinimizer, minimize_risk, mixing_table
+from .mixtures import Unmixed, unmix
 from .pointwise import (
     CDWCELoss,
     CrossEntropyLoss,
@@ -58,6 +60,7 @@ from .soft_labels import (
     poisson_labels,
     triangular_labels,
 )
+from .solver import optimality_gap, risk
 from .tables import center_class, center_weight, closeness, distances, gaussian_log_target
 
 __all__ = [
