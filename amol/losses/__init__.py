@@ -12,11 +12,14 @@ tensor(6.7366)
 from .amol import *
 from .base import BatchLoss, OrdinalLoss
 from .binary import *
+from .minimizers import RiskMinimizer, minimize_risk, mixing_table
+from .mixtures import Unmixed, unmix
 from .pointwise import *
 from .registry import LOSSES, PAPER_METHODS, register_loss
 from .rivals import *
 from .slace import *
 from .soft_labels import *
+from .solver import optimality_gap, risk
 from .tables import *
 
 
