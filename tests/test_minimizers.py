@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from test_losses_values import ALL, BY_SAMPLE, make, with_own_parameters
 
-from amol.checks.reference_losses import oracle
 from amol.losses import (
     LOSSES,
     CrossEntropyLoss,
@@ -20,6 +19,7 @@ from amol.losses import (
     risk,
     unmix,
 )
+from companion.checks.reference_losses import oracle
 
 SOFT = [n for n in BY_SAMPLE if mixing_table(make(n, 4)) is not None]
 MARGIN = ("CDW-CE", {"margin": 0.06})

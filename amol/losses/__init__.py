@@ -7,7 +7,7 @@ tensor(6.7366)
 >>> loss.predict(torch.eye(7)).tolist()
 [0, 1, 2, 3, 4, 5, 6]
 """
-# ruff: noqa: F403
+# ruff: noqa: F401, F403
 
 from .amol import *
 from .base import BatchLoss, OrdinalLoss
