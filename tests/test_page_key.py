@@ -78,7 +78,7 @@ def docstring(text: str) -> str:
         ("companion/paper/files/claims.toml", code, "recorded"),
         ("book/recorded/splits.csv", code, "recorded"),
         ("book/recorded/bench.json", code, "bench"),  # which the module names
-        ("book/recorded/ranking.csv", code, ""),
+        ("book/recorded/hundred_splits.csv", code, ""),
         ("data/mine.csv", code, "data"),
         ("notebooks/bare.ipynb", lambda text: text.replace("print(1)", "print(2)"), "bare"),
         ("notebooks/bare.ipynb", lambda text: text.replace("Words", "Other words"), ""),

@@ -84,18 +84,14 @@ def stacked_shares(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def contrasts(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Every method against cross-entropy, split by split, as `paired_intervals.paired_differences`.
+def against_baseline(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """`paired_differences` of every method from cross-entropy.
 
     A method that isn't there on every data set is left out.
     """
     counts = runs.groupby("method", sort=False)["dataset"].nunique()
     methods = counts.index[counts == runs["dataset"].nunique()].drop(BASELINE)
-    return pd.concat(
-        [paired_differences(runs, method, BASELINE, metric, not HIGHER_IS_BETTER[metric])
-         for metric in metrics for method in methods],
-        ignore_index=True,
-    )  # fmt: skip
+    return paired_differences(runs, [(method, BASELINE) for method in methods], metrics)
 
 
 def advised(found: pd.DataFrame) -> str:
@@ -106,7 +102,7 @@ def advised(found: pd.DataFrame) -> str:
     Parameters
     ----------
     found : DataFrame
-        Rows of `contrasts` with one metric.
+        Rows of `against_baseline` with one metric.
     """
     sign = 1 if HIGHER_IS_BETTER[found["metric"].iloc[0]] else -1
     gain = (sign * found["difference"]).groupby(found["dataset"])
@@ -123,7 +119,7 @@ def advised(found: pd.DataFrame) -> str:
 def in_words(found: pd.DataFrame) -> str:
     """Range of the differences of one method and metric, and on how many data sets each is shown.
 
-    ``found`` holds rows of `contrasts`; a difference is the method's minus cross-entropy's.
+    ``found`` holds rows of `against_baseline`; a difference is the method's minus cross-entropy's.
     """
     ends = found["difference"].agg(["min", "max"]).round(3) + 0.0
     low, high = (f"{d:+.3f}".replace("-", "−") if d else "0.000" for d in ends)

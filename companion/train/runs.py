@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ class Prepared:
     digest: str
 
 
-@cache
+@lru_cache(maxsize=256)  # of a long study, the splits of a few data sets
 def _prepare(data: Dataset, standardize_on: str, *how) -> Prepared:
     return arrange(data, split(data.y, *how), standardize_on)
 
