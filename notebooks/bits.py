@@ -26,7 +26,7 @@ import pandas as pd
 
 from amol import engine
 from companion.page import footer, show, show_numbers
-from companion.studies.recording_checks import verify
+from companion.studies.grids import verify
 from companion.studies.recordings import folder, note
 
 if sample < 1:
@@ -105,7 +105,7 @@ show_numbers(
 # long study again where it is made.
 
 # %% tags=["remove-output"]
-checks = [verify(name, sample) for name in ("choices", "ranking", "splits", "losses")]
+checks = [verify(name, sample) for name in ("choices", "hundred_splits", "splits", "losses")]
 tried = pd.concat([frame.assign(study=c.name) for frame, c in checks], ignore_index=True)
 kept = ["study", "dataset", "method", "seed", "QWK recorded", "QWK retrained", "equal"]
 shown = tried[kept].rename(columns=str.capitalize).set_index("Study")

@@ -37,8 +37,9 @@ from companion.data.dataset import split
 from companion.page import appendix, figures, footer, protocols, say, show, show_numbers, tables
 from companion.paper.open_choices import CHOICES, distances_to_paper
 from companion.studies import protocol_fit, protocol_search, recordings
+from companion.studies.grids import verify
 from companion.studies.protocol_space import RANDOM, space_size
-from companion.studies.recording_checks import note_of, verify
+from companion.studies.recording_checks import note_of
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -47,7 +48,7 @@ if sample < 1:
 settings = StudySettings()
 runs = run_study(settings, progress=False)
 tried = recordings.load("choices")
-many = recordings.load("ranking")
+many = recordings.load("hundred_splits")
 
 # %% [markdown]
 # ## The questions
@@ -192,7 +193,7 @@ points["name"] = points["dataset"] + ", " + points["method"]
 figure = appendix.marks(points, appendix.SPREADS, "standard deviation", log=True)
 show("fig-spreads", figure, widths)
 ranked = appendix.rank_splits(many)
-show("fig-ranking", appendix.ranking(ranked, settings.split_seed), ranked)
+show("fig-ranking", appendix.ranked_splits(ranked, settings.split_seed), ranked)
 
 # %% tags=["remove-cell"]
 stated, own_std, split_std = (widths[name] for name in appendix.SPREADS)
@@ -205,7 +206,7 @@ numbers = {
     "spread_splits": float((split_std / stated_above_zero).median()),
     "rank_splits": splits,
     "rank_methods": " and ".join(many["method"].unique()),
-    "rank_runs": recordings.note("ranking")["runs"],
+    "rank_runs": recordings.note("hundred_splits")["runs"],
     "rank_split": settings.split_seed,
 }
 
@@ -671,8 +672,8 @@ show_numbers(search_claims=len(held), search_claims_split=len(split_on))
 # %% tags=["remove-cell"]
 about = {
     "choices": ("The other answers, on one thread", recordings.note("choices")),
-    "ranking": ("The many splits, on one thread", recordings.note("ranking")),
-    "protocols": ("The search over all answers", facts),
+    "hundred_splits": ("The many splits, on one thread", recordings.note("hundred_splits")),
+    protocol_search.NAME: ("The search over all answers", facts),
 }
 made = (
     f"- {what}: {of['runs']:,} runs, {of['training seconds'] / 60:.0f} minutes of training on "
@@ -684,8 +685,8 @@ show_numbers(choices_recorded=Markdown("\n".join(made)))
 # %% tags=["remove-output"]
 names = {"dataset": "Data set", "method": "Method", "seed": "Seed", "split_seed": "Split"}
 exact = ["QWK recorded", "QWK retrained", "largest difference"]
-verified = [verify(name, sample, sample_seed) for name in ("choices", "ranking")]
-checks = pd.concat([rows for rows, _ in verified], keys=["choices", "ranking"])
+verified = [verify(name, sample, sample_seed) for name in ("choices", "hundred_splits")]
+checks = pd.concat([rows for rows, _ in verified], keys=["choices", "hundred_splits"])
 checks = checks.rename_axis(["Recording", None]).reset_index(0).rename(columns=names)
 checks[exact] = checks[exact].map("{:.6f}".format)
 show("tab-verified", checks.set_index("Recording"))

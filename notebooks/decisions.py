@@ -24,15 +24,16 @@ curve_splits: int = 3  # splits behind them, from 1 to 30
 # %%
 from IPython.display import Markdown
 
-from companion.page import appendix, calibration, fights, footer, say, show, show_numbers, tables
+from companion.page import calibration, fights, footer, say, show, show_numbers, tables
 from companion.page.words import change, listed
-from companion.studies import fair_fight, recordings, twins
+from companion.studies import fair_fight, grouped_splits, recordings
 from companion.studies.decisions import DECISIONS
+from companion.studies.paired_intervals import paired_differences
 from companion.studies.recording_checks import note_of
 
 if not 1 <= curve_splits <= fair_fight.SPLITS:
     raise ValueError(f"curve_splits is {curve_splits}; allowed: 1 to {fair_fight.SPLITS}")
-rows = fair_fight.load()
+rows = recordings.load("fair_fight")
 sets = list(rows["dataset"].unique())
 
 # %% [markdown]
@@ -190,9 +191,9 @@ show_numbers(calibration_best=best, calibration_set=dataset, calibration_splits=
 # %% tags=["remove-output"]
 metrics = ("QWK", "CHR_ext", "MAE")
 pairs = [("AMOL", "CE"), ("AMOL", "KL"), ("AMOL-asym", "CE"), ("KL", "CE")]
-apart, mixed = twins.load(), recordings.load("splits")
-mixed = mixed[mixed["dataset"].isin(twins.SETS)]
-both = [appendix.paired(frame, pairs, metrics) for frame in (mixed, apart)]
+apart, mixed = recordings.load("grouped_splits"), recordings.load("splits")
+mixed = mixed[mixed["dataset"].isin(grouped_splits.SETS)]
+both = [paired_differences(frame, pairs, metrics) for frame in (mixed, apart)]
 keys = ["dataset", "method", "baseline", "metric"]
 joined = both[0].merge(both[1], on=keys, suffixes=("", " apart"))
 cells = joined[["dataset", "metric"]].set_index("dataset").rename_axis("Data set")
@@ -207,7 +208,7 @@ show("tab-twins", cells, joined)
 turned = joined[(joined["difference"] > 0) != (joined["difference apart"] > 0)]
 other = joined[joined["verdict"] != joined["verdict apart"]]
 level = [frame.groupby("dataset")["QWK"].mean() for frame in
-         (mixed[mixed["method"].isin(twins.METHODS)], apart)]  # fmt: skip
+         (mixed[mixed["method"].isin(grouped_splits.METHODS)], apart)]  # fmt: skip
 lower = listed(f"{v:.3f} on {name}" for name, v in (level[0] - level[1]).items())
 firm = turned[turned["verdict"].ne("no difference shown")]
 say(
@@ -218,7 +219,7 @@ say(
     "verdicts change.",
 )  # fmt: skip
 say("twins_level", bool((level[0] > level[1]).all()), f"QWK itself falls by {lower}.")
-show_numbers(twins_checked=Markdown(note_of(twins.verify(2))))
+show_numbers(twins_checked=Markdown(note_of(grouped_splits.STUDY.verify(2)[1])))
 
 # %% [markdown]
 # ```{result} tab-twins

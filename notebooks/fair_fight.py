@@ -24,15 +24,14 @@ sample_seed: int = 0  # which of them
 # %%
 from IPython.display import Markdown
 
-from companion.data.datasets import DATASETS
 from companion.page import fights, footer, say, show, show_numbers
 from companion.page.words import changes, listed, on
-from companion.paper import tocuco
-from companion.studies import fair_fight, ranking
+from companion.paper import published
+from companion.studies import fair_fight, rank_tests, recordings
+from companion.studies.paired_intervals import paired_differences
 from companion.studies.recording_checks import note_of
-from companion.studies.recordings import note
 
-rows = fair_fight.load()
+rows = recordings.load("fair_fight")
 fought = rows[rows["method"].isin(fair_fight.METHODS)]
 tuned, untuned = (fought[fought["rule"] == rule] for rule in ("QWK", "default"))
 methods, sets = list(tuned["method"].unique()), list(tuned["dataset"].unique())
@@ -79,7 +78,7 @@ show("tab-fair-qwk", fights.scores_table(tuned, "QWK"))
 shown = ("QWK", "MAE", "AMAE", "end_recall", "CHR", "RPS", "NLL", "ECE")
 table = fights.ranks(tuned, shown)
 show("tab-fair-ranks", fights.ranks_table(table), table.reset_index())
-gap = ranking.critical_difference(len(methods), len(sets))
+gap = rank_tests.critical_difference(len(methods), len(sets))
 show("fig-fair-ranks", fights.rank_diagram(table[["QWK", "end_recall"]], gap), table.reset_index())
 
 # %% [markdown]
@@ -119,7 +118,7 @@ say(
 firsts = fights.means(tuned, "QWK").idxmax(axis=1)
 home = [name for name in sets if firsts[name] == "AMOL"]
 say(
-    "fair_home", bool(home) and set(home) <= set(DATASETS),
+    "fair_home", bool(home) and set(home) <= set(fair_fight.PAPER_SETS),
     f"AMOL has the highest QWK of all on {listed(home)}, all of them sets of the paper, and on "
     f"none of the other six.",
     f"AMOL has the highest QWK of all {on(home)}.",
@@ -146,7 +145,7 @@ pairs = [("AMOL", "CE"), ("AMOL", "KL"), ("AMOL", "SORD"), ("AMOL-asym", "CE"), 
          ("SORD", "CE")]  # fmt: skip
 rivals = [name for name in ("CORN", "WK", "CE-balanced", "LogitAdj", "Beta") if name in methods]
 pairs += [("AMOL", name) for name in rivals]
-differences = fights.contrasts(tuned, pairs, ("QWK", "MAE", "end_recall", "CHR"))
+differences = paired_differences(tuned, pairs, ("QWK", "MAE", "end_recall", "CHR"))
 found = fights.verdicts(differences)
 show("tab-fair-pairs", fights.verdicts_table(found), found)
 
@@ -181,7 +180,7 @@ judged("fair_amol_wk_ends", "AMOL", "WK", "end_recall", "better")
 # {glue:md}`fair_tuning` {glue:md}`fair_rule`
 
 # %% tags=["remove-cell"]
-again = fights.contrasts(
+again = paired_differences(
     fought[fought["method"] == "CE"].assign(method=fought["rule"]), [("QWK", "default")], ["QWK"]
 )
 up, worse = (again["difference"] > 0).sum(), (again["verdict"] == "worse").sum()
@@ -214,7 +213,7 @@ say(
 # others. So this compares means, no runs.
 
 # %% tags=["remove-output"]
-printed = tocuco.published()
+printed = published.tocuco_means()
 theirs = printed.pivot_table(index="dataset", columns="method", values="QWK", sort=False)
 ours = fights.means(tuned, "QWK").loc[theirs.index]
 theirs["CE, ours"], theirs["best, ours"] = ours["CE"], ours.max(axis=1)
@@ -223,7 +222,7 @@ cells["best, ours"] += " (" + ours.idxmax(axis=1) + ")"
 show("tab-fair-published", cells, theirs.reset_index())
 
 # %% tags=["remove-cell"]
-mlps = theirs[list(tocuco.MLPS)].max(axis=1)
+mlps = theirs[list(published.TOCUCO_MLPS)].max(axis=1)
 reached, topped = (theirs["CE, ours"].round(3) >= x for x in (theirs["MLP"], mlps))
 short = listed(mlps.index[~topped])
 say(
@@ -244,7 +243,7 @@ say(
 # ## Again, and checked
 
 # %% tags=["remove-cell"]
-about = note(fair_fight.NAME)
+about = recordings.note("fair_fight")
 show_numbers(
     fair_trainings=about["trainings"], fair_minutes=round(about["training seconds"] / 60),
     fair_processor=about["processor"], fair_date=about["recorded"],
@@ -261,11 +260,12 @@ show_numbers(
 # ```
 
 # %% tags=["remove-output"]
-checks, compared = fair_fight.verify(sample, sample_seed)
+checks, compared = fair_fight.STUDY.verify(sample, sample_seed)
 show_numbers(fair_checked=Markdown(note_of(compared)))
 named = {"dataset": "Data set", "method": "Method", "split_seed": "Split", "rule": "Rule"}
 text = checks.astype({"split_seed": str, "equal": str})
-text[["QWK recorded", "QWK retrained"]] = text.filter(like="QWK r").map("{:.4f}".format)
+decimal = checks.select_dtypes("float").columns
+text[decimal] = checks[decimal].map("{:.4f}".format)
 show("tab-fair-verified", text.rename(columns=named).set_index("Data set"))
 
 # %% [markdown]

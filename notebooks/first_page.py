@@ -67,7 +67,7 @@ figures.save("first-page", first_page.stacked_shares(ends), ends)
 AIMS = {"QWK": "qwk", "AMAE": "amae", "MAE": "mae", "accuracy": "accuracy",
         "extreme_recall": "ends", "CHR_ext": "middle", "RPS": "rps"}  # fmt: skip
 recorded = recordings.load("splits")
-found = first_page.contrasts(recorded, [*AIMS, "center_recall"])
+found = first_page.against_baseline(recorded, [*AIMS, "center_recall"])
 names = [n for n in recorded["method"].unique() if n in set(found["method"])]
 means = recorded.groupby(["dataset", "method"], sort=False).mean(numeric_only=True)
 count = means.index.get_level_values("dataset").nunique()
@@ -155,7 +155,7 @@ say(
 )  # fmt: skip
 
 # %% tags=["remove-cell"]
-fought = fair_fight.load()
+fought = recordings.load("fair_fight")
 fought = fought[fought["method"].isin(fair_fight.METHODS) & fought["rule"].eq("QWK")]
 rank = fights.ranks(fought, ["QWK"])["QWK"].sort_values(kind="stable")
 ahead = list(rank.index[: rank.index.get_loc("AMOL")])

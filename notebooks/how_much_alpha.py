@@ -25,11 +25,12 @@ sample_seed: int = 0  # which of them
 import pandas as pd
 from IPython.display import Markdown
 
-from companion.data.datasets import DATASETS, MORE_DATASETS
 from companion.page import fights, footer, pictures, say, show, show_numbers
 from companion.page.words import change, listed
-from companion.studies import fair_fight, recordings, strength
-from companion.studies.recording_checks import note_of, verify
+from companion.studies import fair_fight, recordings
+from companion.studies.grids import verify
+from companion.studies.paired_intervals import paired_differences
+from companion.studies.recording_checks import note_of
 
 width, alpha = recordings.load("sigma"), recordings.load("alpha")
 
@@ -117,11 +118,11 @@ say(
 # that, are the test.
 
 # %% tags=["remove-output"]
-rows = strength.by_alpha(fair_fight.load())
-ways = {f"always α = {a:g}": rows[rows["alpha"] == a] for a in strength.SOURCES}
-ways |= {f"rule, δ = {d:g}": strength.largest_within(rows, d) for d in strength.WITHIN}
+rows = fair_fight.by_alpha(recordings.load("fair_fight"))
+ways = {f"always α = {a:g}": rows[rows["alpha"] == a] for a in fair_fight.ALPHAS}
+ways |= {f"rule, δ = {d:g}": fair_fight.largest_within(rows, d) for d in fair_fight.WITHIN}
 asked = ["QWK", "MAE", "end_recall", "CHR"]
-halves = {"the paper's sets": DATASETS, "others": MORE_DATASETS}
+halves = {"the paper's sets": fair_fight.PAPER_SETS, "others": fair_fight.OTHER_SETS}
 means = {name: frame.groupby("dataset")[asked].mean() for name, frame in ways.items()}
 table = pd.DataFrame({
     (metric, half): {name: cells.loc[list(sets), metric].mean() for name, cells in means.items()}
@@ -135,7 +136,7 @@ show("tab-alpha-rules", text.rename_axis("Way"), table.reset_index())
 # %% tags=["remove-cell"]
 made, tested = halves
 bar = table.loc["always α = 1", ("QWK", made)]
-enough = [d for d in strength.WITHIN if table.loc[f"rule, δ = {d:g}", ("QWK", made)] >= bar]
+enough = [d for d in fair_fight.WITHIN if table.loc[f"rule, δ = {d:g}", ("QWK", made)] >= bar]
 delta = max(enough, default=0.0)
 rule, fixed = (table.loc[name] for name in (f"rule, δ = {delta:g}", "always α = 1"))
 gaps = {metric: rule[metric, tested] - fixed[metric, tested] for metric in asked}
@@ -150,7 +151,8 @@ say(
 # %% tags=["remove-cell"]
 pair = pd.concat([ways[f"rule, δ = {delta:g}"].assign(method="rule"),
                   ways["always α = 1"].assign(method="one")])  # fmt: skip
-shown = fights.contrasts(pair[pair["dataset"].isin(MORE_DATASETS)], [("rule", "one")], ["QWK"])
+pair = pair[pair["dataset"].isin(fair_fight.OTHER_SETS)]
+shown = paired_differences(pair, [("rule", "one")], ["QWK"])
 counted = shown["verdict"].value_counts()
 say(
     "alpha_shown", len(shown) == counted.get("no difference shown", 0),
