@@ -1,4 +1,9 @@
-"""All recorded studies by name: each can be recorded, and a sample of it made again."""
+"""All recorded studies by name: each can be recorded, and a sample of it made again.
+
+A new one is a function that returns its grid in `grids.GRIDS`, or a module with a `TaskStudy`, and
+an entry here. It names its own data sets and methods, so nothing that joins a registry later
+changes it.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ class Prepared:
     digest: str
 
 
-@lru_cache(maxsize=256)  # of a long study, the splits of a few data sets
+@lru_cache(maxsize=128)  # of a long study, the splits of a few data sets
 def _prepare(data: Dataset, standardize_on: str, *how) -> Prepared:
     return arrange(data, split(data.y, *how), standardize_on)
 
