@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from amol.losses import CrossEntropyLoss, OrdinalLoss
-from amol.losses.registry import of_package
+from amol.losses.base import of_package
 
 from .autograd import Autograd
 from .code import digest_of
