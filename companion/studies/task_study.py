@@ -46,8 +46,8 @@ class TaskStudy:
     keys : callable
         ``keys(*task)``: by label, in order, the key of all that a row rests on.
     measure : callable
-        ``measure(*task, stop)``: the task's rows, each a dict, all but the key. ``stop`` asks
-        whether to end early; None is never.
+        ``measure(*task, stop)``: the task's rows, each a dict, QWK among its results, all but the
+        key. ``stop`` asks whether to end early; None is never.
     trainings : callable
         ``trainings(*task)``: how many networks a task trains.
     """
@@ -63,7 +63,10 @@ class TaskStudy:
     def rows_of(self, *task, stop: Callable[[], bool] | None = None) -> pd.DataFrame:
         """Train and measure a task."""
         rows, keys = self.measure(*task, stop), self.keys(*task)
-        return pd.DataFrame([row | {"key": keys[tuple(map(row.get, self.label))]} for row in rows])
+        labels = [tuple(row[column] for column in self.label) for row in rows]
+        if len(labels) != len(keys) or set(labels) != set(keys):
+            raise ValueError(f"{self.name}: {task} left rows {labels}; planned: {list(keys)}")
+        return pd.DataFrame(rows).assign(key=[keys[label] for label in labels])
 
     def run(
         self,
