@@ -32,6 +32,7 @@ from companion.studies.decisions import DECIMALS, label_scores, log_loss
 from companion.studies.decisions import DECISIONS as PLAIN
 from companion.studies.fair_fight import run_of
 from companion.studies.protocol_search import digest
+from companion.studies.recording_checks import Comparison
 from companion.studies.recordings import folder, machine
 from companion.train.runs import Run
 from companion.train.workers import run_tasks
@@ -125,13 +126,11 @@ def _state(dataset: str) -> str:
 
 def set_rows(dataset: str, methods, splits: int, stop: Callable | None = None) -> pd.DataFrame:
     """All rows of a set; ``attrs`` hold its name and the seconds on one core that it took."""
-    started = time.thread_time()
-    rows = [
-        row
-        for split in range(splits)
-        for method in methods
-        for row in rows_of(dataset, method, split, stop)
-    ]
+    started, rows = time.thread_time(), []
+    for split, method in product(range(splits), methods):
+        if stop and stop():  # whoever asked for it looks at no rows
+            break
+        rows += rows_of(dataset, method, split, stop)
     frame = pd.DataFrame(rows)
     frame.attrs = {"dataset": dataset, "seconds": round(time.thread_time() - started, 1)}
     return frame
@@ -150,9 +149,10 @@ def record(
     # The longest first, so that no core waits at the end for one large set.
     todo.sort(key=lambda name: -collection.descriptions()[name].rows)
     tasks = [(dataset, METHODS, SPLITS) for dataset in todo]
-    with closing(run_tasks(set_rows, tasks, workers, address)) as results:
-        for rows in tqdm(results, total=len(tasks), unit="set"):
-            _keep(rows, states[rows.attrs["dataset"]])
+    if tasks:
+        with closing(run_tasks(set_rows, tasks, workers, address)) as results:
+            for rows in tqdm(results, total=len(tasks), unit="set"):
+                _keep(rows, states[rows.attrs["dataset"]])
     return load()
 
 
@@ -186,3 +186,41 @@ def load() -> pd.DataFrame:
     names = collection.names("natural", "control", "cut")
     there = [_folder() / f"{name}.csv.xz" for name in names if _note(name)]
     return pd.concat([pd.read_csv(path, dtype=TEXT) for path in there], ignore_index=True)
+
+
+def verify(count: int, sample_seed: int = 0, sets: Sequence[str] = ()) -> Comparison:
+    """Train all candidates of ``count`` sets, methods and splits, drawn at random, again.
+
+    Parameters
+    ----------
+    count, sample_seed : int
+    sets : sequence of str, optional
+        Sets to draw from; by default those that are read from this project's own files and so are
+        in every build.
+
+    Returns
+    -------
+    Comparison
+        Of the rows of what was drawn, in every column; ``keys_match`` looks at these rows.
+    """
+    own = [name for name, about in collection.descriptions().items() if not about.package]
+    there = [name for name in sets or own if _note(name)]
+    if not there:
+        return Comparison(NAME, 0, 0, False)
+    tasks = list(product(there, METHODS, range(SPLITS)))
+    rng = np.random.default_rng(sample_seed)
+    drawn = [tasks[i] for i in sorted(rng.choice(len(tasks), min(count, len(tasks)), False))]
+    new = pd.DataFrame([row for task in drawn for row in rows_of(*task)])
+    old = new[ROW].merge(load(), on=ROW, how="left")
+    same = (old == new[old.columns]) | (old.isna() & new[old.columns].isna())
+    equal, first = same.all(axis=1), ""
+    if not equal.all():
+        at = int((~equal).argmax())
+        column = same.columns[int((~same.loc[at]).argmax())]
+        where = ", ".join(map(str, old.loc[at, ROW]))
+        first = f"{where}, {column} {old.loc[at, column]}, here {new.loc[at, column]}"
+    notes = [_note(name) for name in there]
+    made_on = ", ".join(sorted({note["processor"] for note in notes}))
+    files = digest(note["sha256"] for note in notes)
+    keys = bool(same["key"].all())
+    return Comparison(NAME, len(new), int((~equal).sum()), keys, first, made_on, files)
