@@ -1,5 +1,6 @@
 """The study of a hundred sets: budgets, tuned decisions by brute force, resumability, sampling."""
 
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from amol.losses import LOSSES
 from amol.metrics import mean_absolute_error, quadratic_weighted_kappa
-from companion.studies import fair_fight, hundred, tuned_decisions
+from companion.data.collection import names
+from companion.studies import fair_fight, hundred, recording_checks, recordings, task_study
 from companion.studies.decisions import DECISIONS
 from companion.studies.tuned_decisions import (
     BETAS,
@@ -123,74 +125,66 @@ def test_sure_labels_stay_and_beta_is_chosen_on_the_labels_given():
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    monkeypatch.setattr(hundred, "folder", lambda: tmp_path)
-    monkeypatch.setattr(hundred, "METHODS", ("CE", "CORN"))
-    monkeypatch.setattr(hundred, "SPLITS", 2)
+    for module in (task_study, recordings, recording_checks):
+        monkeypatch.setattr(module, "folder", lambda: tmp_path, raising=False)
+    monkeypatch.setattr(task_study, "build_dir", lambda: tmp_path)
     return tmp_path
 
 
-def test_sets_are_recorded_one_by_one_and_not_twice(home, monkeypatch):
-    rows = hundred.record(workers=1, sets=("cleveland",))
-    assert not rows.duplicated(hundred.ROW).any() and len(rows) == 2 * 2 * (6 + 1 + 6)
-    argmax = rows[rows["method"].eq("CE") & rows["decision"].isin(["own", "argmax"])]
-    assert argmax.groupby(["split_seed", "rule"])["QWK"].nunique().eq(1).all()
-    median = rows[rows["method"].eq("CORN") & rows["decision"].isin(["own", "median"])]
-    assert median.groupby(["split_seed", "rule"])["QWK"].nunique().eq(1).all()
-    assert rows["NLL"].notna().sum() == (rows["decision"] == "own").sum()
-    assert sorted(path.name for path in (home / "hundred").iterdir()) == [
-        "cleveland.csv.xz",
-        "cleveland.json",
-    ]
-
-    monkeypatch.setattr(hundred, "rows_of", lambda *a: pytest.fail("trained again"))
-    pd.testing.assert_frame_equal(hundred.record(workers=1, sets=("cleveland",)), rows)
-    monkeypatch.setattr(hundred, "SPLITS", 3)
-    with pytest.raises(pytest.fail.Exception):  # other settings: recorded anew
-        hundred.record(workers=1, sets=("cleveland",))
+def small(methods=("CE", "CORN")):
+    return replace(hundred.STUDY, tasks=tuple(product(("cleveland",), methods, range(2))))
 
 
-def test_who_is_stopped_loses_the_set_in_hand(home, monkeypatch):
-    def stopped(dataset, *rest):
-        if dataset == "birads":
-            raise KeyboardInterrupt
-        return [dict.fromkeys(hundred.ROW, 0) | {"weights": "a", "key": "b"}]
+def test_rows_of_a_small_grid(home):
+    rows = small().record(workers=1)
+    assert not rows.duplicated(list(hundred.LABEL)).any()
+    assert len(rows) == 2 * ((5 + 1 + 5) + (6 + 1 + 6))
+    assert set(rows["dataset"]) == {"cleveland"} and rows["QWK"].notna().all()
+    assert rows["NLL"].notna().equals(rows["decision"] == "own")
+    corn = rows[rows["method"].eq("CORN") & rows["decision"].isin(["own", "median"])]
+    corn = corn[corn["rule"] != "MAE"]  # a rank is the median of its probabilities
+    assert corn.groupby(["split_seed", "rule"])["QWK"].nunique().eq(1).all()
+    assert set(rows.loc[rows["rule"] == "default", "candidate"]) == {0}
 
-    monkeypatch.setattr(hundred, "rows_of", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        hundred.record(workers=1, sets=("car", "birads"))  # the larger one is the first
-    assert (home / "hundred" / "car.json").exists()
-    assert not (home / "hundred" / "birads.json").exists()
 
-
-def test_a_sample_is_trained_anew_and_compared(home):
-    assert not hundred.verify(1).digest
-    rows = hundred.record(workers=1, sets=("cleveland",))
-    compared = hundred.verify(2)
-    assert compared.holds and compared.compared == 2 * 13
+def test_a_sample_is_drawn_from_own_files_and_compared(home, monkeypatch):
+    study = small(("CE",))
+    rows = study.record(workers=1)
+    monkeypatch.setattr(hundred, "STUDY", study)
+    sample, compared = hundred.verify(1)
+    assert len(sample) == 11 and compared.holds
     rows.loc[:, "MAE"] += 1e-4
-    rows.attrs = {"dataset": "cleveland", "seconds": 0.0}
-    hundred._keep(rows, hundred._state("cleveland"))
-    compared = hundred.verify(1)
-    assert compared.different == 13 and "MAE" in compared.first and compared.keys_match
+    recordings.keep("hundred", rows, {})
+    _, compared = hundred.verify(1)
+    assert compared.different == 11 and "MAE" in compared.first and compared.keys_match
+    assert not hundred.STUDY.verify(1, datasets=("birads",))[1].digest
 
 
-@pytest.mark.slow
-def test_two_workers_of_a_cluster_record_the_same_rows(home):
-    distributed = pytest.importorskip("distributed")
-    here = hundred.record(workers=1, sets=("cleveland", "birads"))
-    for path in (home / "hundred").iterdir():
-        path.unlink()
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
-        there = hundred.record(address=cluster.scheduler_address, sets=("cleveland", "birads"))
-    pd.testing.assert_frame_equal(here, there)
+def test_rules_look_at_the_validation_part(home):
+    scores = pd.DataFrame({"QWK": [0.1, 0.3, 0.3], "MAE": [1.0, 2.0, 0.5]})
+    assert [choose(scores) for choose in hundred.RULES.values()] == [1, 2, 0]
 
 
 def test_tuned_numbers_come_from_the_validation_part_alone():
     run = hundred.run_of("cleveland", "CE", 0, {})
     outcome = hundred.engine.train(run.loss, 0, run.data.arrays, run.settings.protocol)
-    held = run.data.arrays.y_validation, outcome.probabilities_validation
-    found = dict(hundred.decided(run, outcome, hundred.DECISIONS))
-    expected = cut(outcome.probabilities, tuned_decisions.thresholds(*held))
-    assert found["thresholds"].tolist() == expected.tolist()
-    beta = inward_beta(*held)
-    assert found["inward"].tolist() == least_cost(outcome.probabilities, beta).tolist()
+    p, held = outcome.probabilities, outcome.probabilities_validation
+    y = run.data.arrays.y_validation
+    K = run.data.arrays.num_classes
+    by_hand = {
+        "argmax": outcome.y_pred,
+        "median": [int((np.cumsum(row) < 0.5).sum()) for row in p.astype(float)],
+        "rounded mean": np.floor(p.astype(float) @ np.arange(K) + 0.5),
+        "thresholds": cut(p, thresholds(y, held)),
+        "inward": least_cost(p, inward_beta(y, held)),
+    }
+    assert set(by_hand) == set(hundred.DECISIONS)
+    for name, expected in by_hand.items():
+        assert hundred.DECISIONS[name](p, y, held).tolist() == list(expected)
+
+
+def test_the_study_keeps_to_sets_that_the_collection_has():
+    assert len(set(hundred.SETS)) == len(hundred.SETS)
+    natural = set(names())
+    assert len(natural & set(hundred.SETS)) >= 100
+    assert set(hundred.SETS) <= set(names("natural", "control", "cut"))

@@ -1,43 +1,59 @@
-"""A hundred sets: twenty losses with one budget on the collection, ten splits, recorded by set.
+"""A hundred sets: twenty losses with one budget on the collection, ten splits each.
 
 On each set and split every loss trains eight `candidates` said here beforehand, the untuned one
 first: two values of its own parameter (of a loss without one, two widths) and two learning rates,
-or, for a loss with two parameters, two values of each; and either of them stopped by validation
-loss or by validation QWK. A rule chooses one on the validation part, the first of equals: the
-highest QWK, or the least MAE; "default" takes the untuned one. The chosen network is measured on
-the test part by its own decision and, but for the rule MAE, by others (`DECISIONS`), whose free
-numbers come from the validation part, too. Groups of rows stay whole in the splits.
+or, of a loss with two parameters, two values of each; and all that stopped by validation loss and
+by validation QWK. A rule chooses one on the validation part, the first of equals: the highest QWK,
+or the least MAE; "default" takes the untuned one. The chosen network is measured on the test part
+by the loss's own decision and, but for the rule MAE, by others, whose free numbers come from the
+validation part, too. Groups of rows stay whole in the splits.
 
-A set is recorded the moment its last network is measured, in a file of its own, so that a command
-that is stopped loses the sets in hand and goes on with the others. Controls and cut regressions are
-recorded as the natural sets are; means leave them out.
+Controls and cut regressions are measured as the natural sets are; means leave them out.
 """
 
-import hashlib
-import json
-import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from amol import engine
 from amol.metrics import METRICS, ranked_probability_score
 from companion.data import collection
-from companion.studies import fair_fight, tuned_decisions
-from companion.studies.decisions import DECIMALS, label_scores, log_loss
+from companion.studies import fair_fight
 from companion.studies.decisions import DECISIONS as PLAIN
-from companion.studies.fair_fight import run_of
-from companion.studies.protocol_search import digest
+from companion.studies.decisions import SCORE_DECIMALS, clipped_nll, label_scores
+from companion.studies.fair_fight import RATES, WIDTHS, run_of
 from companion.studies.recording_checks import Comparison
-from companion.studies.recordings import folder, machine
+from companion.studies.recordings import joint_key
+from companion.studies.task_study import TaskStudy
+from companion.studies.tuned_decisions import cut, inward_beta, least_cost, thresholds
 from companion.train.runs import Run
-from companion.train.workers import run_tasks
 
-NAME = "hundred"
+SETS = (  # whatever joins the collection later
+    "cleveland", "birads", "skillcraft", "maternal_risk", "anes96_leftright", "car", "nursery",
+    "chess_krk", "cut_airfoil_bell", "cut_airfoil_flat", "cut_airfoil_edge", "cut_concrete_bell",
+    "cut_concrete_flat", "cut_concrete_edge", "cut_ccpp_bell", "cut_ccpp_flat", "cut_ccpp_edge",
+    "fair_marriage", "affairs_rating", "hmda_chist", "doctor_ghq", "bank_job", "gsoep_school",
+    "smokeban_education", "beps_europe", "beps_economy", "wvs_poverty", "gss_vocab",
+    "ces_importance", "ces_education", "salaries_rank", "womenlf", "chile_income",
+    "chile_education", "rossi_education", "arrests_checks", "nhefs_exercise", "nhefs_education",
+    "rwm_education", "crash_injury", "science_like", "kakadu_answer", "kakadu_jobs", "rand_health",
+    "nmes_health", "math_level", "park_wtp", "cps_education", "foodspain_town", "bwages_education",
+    "diamond_cut", "diamond_clarity", "mpaa", "addhealth_depression", "tipi_education",
+    "wage_education", "std_condom", "insteval", "verbagg", "biopsy_thickness",
+    "framing_immigration", "jobs_income", "jobs_education", "student_late", "tumor_volume",
+    "opt_education", "chem_alevel", "scots_attain", "exam_intake", "socatt", "contraception_livch",
+    "guatemala_momed", "hepatic_injury", "so_satisfaction", "hpc_time", "mother_education",
+    "arthritis", "uk_income", "yrbss_sleep", "yrbss_tv", "loan_grade", "acs_education",
+    "birds_struck", "ames_quality", "ames_kitchen", "soup_sureness", "political_info",
+    "vote92_economy", "bfi_blue", "bfi_education", "satact_education", "uis_injection",
+    "cnes_lifestyles", "math_grade", "pines_cover", "gss_polviews", "gss_welfare", "anes_pid",
+    "anes_distrust", "cces_ideology", "cces_religion", "essgb_immigrants", "essgb_leftright",
+    "essno_leftright", "essbe_police", "wvs_abortion", "wvs_finance", "nhis_health", "vote_income",
+    "nesarc_education", "pbc_stage", "wilms_stage", "colon_differ", "colon_extent", "gbsg_grade",
+    "rotterdam_size", "apgar", "econ_mathscore", "gss_happy", "storm_category",
+)  # fmt: skip
 SPLITS = 10
 MONITORS = ("loss", "QWK")
 OWN = fair_fight.OWN | {
@@ -51,176 +67,97 @@ RULES: dict[str, Callable[[pd.DataFrame], int]] = {  # from validation scores to
     "MAE": lambda scores: int(scores["MAE"].to_numpy().argmin()),
     "default": lambda scores: 0,
 }
-DECISIONS = ("own", "argmax", "median", "rounded mean", "thresholds", "inward")
-ROW = ["dataset", "method", "split_seed", "rule", "decision"]
-TEXT = {"weights": str, "key": str}  # digests, of which some look like numbers
+VALIDATION = ("QWK", "MAE")
+# From probabilities (n, K), and labels and probabilities of the validation part, to labels (n,).
+DECISIONS: dict[str, Callable[..., np.ndarray]] = {
+    "argmax": lambda p, *held: p.argmax(axis=1),
+    "median": lambda p, *held: PLAIN["median"](p, None),
+    "rounded mean": lambda p, *held: PLAIN["least squares"](p, None),
+    "thresholds": lambda p, *held: cut(p, thresholds(*held)),
+    "inward": lambda p, *held: least_cost(p, inward_beta(*held)),
+}
+NOT_ARGMAX = ("CORN", "CORAL")  # whose own decision is another
+LABEL = ("dataset", "method", "split_seed", "rule", "decision")
 
 
 def candidates(method: str) -> list[dict]:
     """Settings of a method's eight candidates, the untuned one first."""
-    own = OWN.get(method, {})
-    axes = [[{name: value} for value in values] for name, values in own.items()]
+    axes = [[{name: value} for value in values] for name, values in OWN.get(method, {}).items()]
     if len(axes) < 2:
-        axes.append([{"lr": rate} for rate in fair_fight.RATES])
+        axes.append([{"lr": rate} for rate in RATES])
     if len(axes) < 2:
-        axes.append([{"hidden": width} for width in fair_fight.WIDTHS])
+        axes.append([{"hidden": width} for width in WIDTHS])
     axes.append([{"monitor": monitor} for monitor in MONITORS])
     return [{key: v for part in parts for key, v in part.items()} for parts in product(*axes)]
 
 
-def rows_of(dataset: str, method: str, split: int, stop: Callable | None = None) -> list[dict]:
-    """Train a method's candidates on a split: a row for each rule and decision."""
+def decisions_of(method: str, rule: str) -> tuple[str, ...]:
+    """Names of the decisions measured of what a rule chose, the loss's own first."""
+    others = tuple(DECISIONS) if method in NOT_ARGMAX else tuple(DECISIONS)[1:]
+    return ("own", *(() if rule == "MAE" else others))
+
+
+def keys_of(dataset: str, method: str, split: int) -> dict[tuple, str]:
+    """By label, the key of all runs that a row rests on."""
+    key = joint_key(run_of(dataset, method, split, c).key for c in candidates(method))[:8]
+    return {
+        (dataset, method, split, rule, decision): key
+        for rule in RULES
+        for decision in decisions_of(method, rule)
+    }
+
+
+def rows_of(dataset: str, method: str, split: int, stop: Callable | None) -> list[dict]:
+    """Train a method's candidates on a split: one row per rule and decision."""
     runs = [run_of(dataset, method, split, c) for c in candidates(method)]
     outcomes = [
         engine.train(run.loss, run.seed, run.data.arrays, run.settings.protocol, stop)
         for run in runs
     ]
-    arrays, key = runs[0].data.arrays, digest(run.key for run in runs)[:8]
+    arrays, rows = runs[0].data.arrays, []
     scores = pd.DataFrame(
         {
             name: METRICS[name](arrays.y_validation, outcome.y_pred_validation, arrays.num_classes)
-            for name in ("QWK", "MAE")
+            for name in VALIDATION
         }
         for outcome in outcomes
     )
-    rows = []
     for rule, choose in RULES.items():
         chosen = choose(scores)
-        outcome = outcomes[chosen]
-        labels = {"dataset": dataset, "method": method, "split_seed": split, "rule": rule}
-        facts = {"candidate": chosen, "weights": outcome.weights_digest[:8], "key": key}
-        for name, y_pred in decided(runs[chosen], outcome, DECISIONS[: 1 if rule == "MAE" else 6]):
-            scored = label_scores(runs[chosen].data.y_test, y_pred, arrays.num_classes)
-            if name == "own":
-                scored |= probability_losses(runs[chosen].data.y_test, outcome.probabilities)
-            rows.append(labels | {"decision": name} | facts | scored)
+        for decision in decisions_of(method, rule):
+            labels = dict(zip(LABEL, (dataset, method, split, rule, decision), strict=True))
+            measured = _measured(runs[chosen], outcomes[chosen], decision)
+            rows.append(labels | {"candidate": chosen} | measured)
     return rows
 
 
-def decided(run: Run, outcome: engine.Outcome, names: Sequence[str]) -> list[tuple]:
-    """Names of decisions and the labels (n,) that they give to the test part."""
-    arrays, p = run.data.arrays, outcome.probabilities
-    held = arrays.y_validation, outcome.probabilities_validation
-    made = {
-        "own": lambda: outcome.y_pred,
-        "argmax": lambda: p.argmax(axis=1),
-        "median": lambda: PLAIN["median"](p, None),
-        "rounded mean": lambda: PLAIN["least squares"](p, None),
-        "thresholds": lambda: tuned_decisions.cut(p, tuned_decisions.thresholds(*held)),
-        "inward": lambda: tuned_decisions.least_cost(p, tuned_decisions.inward_beta(*held)),
-    }
-    return [(name, made[name]()) for name in names]
+def _measured(run: Run, outcome: engine.Outcome, decision: str) -> dict:
+    """What a decision scores on the test part; of a loss's own, NLL and RPS, too."""
+    y, p, K = run.data.y_test, outcome.probabilities, run.data.arrays.num_classes
+    weights = {"weights": outcome.weights_digest[:8]}
+    if decision == "own":
+        losses = {"NLL": clipped_nll(y, p), "RPS": ranked_probability_score(y, p)}
+        losses = {name: round(float(value), SCORE_DECIMALS) for name, value in losses.items()}
+        return label_scores(y, outcome.y_pred, K) | losses | weights
+    held = run.data.arrays.y_validation, outcome.probabilities_validation
+    return label_scores(y, DECISIONS[decision](p, *held), K) | weights
 
 
-def probability_losses(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
-    """NLL and RPS."""
-    found = {"NLL": log_loss(y, p), "RPS": ranked_probability_score(y, p)}
-    return {name: round(float(value), DECIMALS) for name, value in found.items()}
+STUDY = TaskStudy(
+    "hundred",
+    task=LABEL[:3],
+    label=LABEL,
+    tasks=tuple(product(SETS, METHODS, range(SPLITS))),
+    keys=keys_of,
+    measure=rows_of,
+    trainings=lambda *task: 8,
+)
 
 
-def _state(dataset: str) -> str:
-    """Digest of what a set's file rests on: data, engine, losses, candidates."""
-    untuned = [run_of(dataset, method, 0, candidates(method)[0]).key for method in METHODS]
-    return digest([*untuned, str([candidates(method) for method in METHODS]), str(SPLITS)])
+def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
+    """`TaskStudy.verify` on the sets that are read from this project's own files.
 
-
-def set_rows(dataset: str, methods, splits: int, stop: Callable | None = None) -> pd.DataFrame:
-    """All rows of a set; ``attrs`` hold its name and the seconds on one core that it took."""
-    started, rows = time.thread_time(), []
-    for split, method in product(range(splits), methods):
-        if stop and stop():  # whoever asked for it looks at no rows
-            break
-        rows += rows_of(dataset, method, split, stop)
-    frame = pd.DataFrame(rows)
-    frame.attrs = {"dataset": dataset, "seconds": round(time.thread_time() - started, 1)}
-    return frame
-
-
-def record(
-    workers: int | None = None, address: str | None = None, sets: Sequence[str] = ()
-) -> pd.DataFrame:
-    """Record what isn't recorded yet of ``sets``, by default all, and return all rows there are.
-
-    ``book/recorded/hundred`` gets a file for each set, and a note of its state and seconds.
+    These are there in every build, whichever extras it has.
     """
-    wanted = tuple(sets) or collection.names("natural", "control", "cut")
-    states = {dataset: _state(dataset) for dataset in wanted}
-    todo = [name for name in wanted if _note(name).get("state") != states[name]]
-    # The longest first, so that no core waits at the end for one large set.
-    todo.sort(key=lambda name: -collection.descriptions()[name].rows)
-    tasks = [(dataset, METHODS, SPLITS) for dataset in todo]
-    if tasks:
-        with closing(run_tasks(set_rows, tasks, workers, address)) as results:
-            for rows in tqdm(results, total=len(tasks), unit="set"):
-                _keep(rows, states[rows.attrs["dataset"]])
-    return load()
-
-
-def _folder():
-    return folder() / NAME
-
-
-def _keep(rows: pd.DataFrame, state: str) -> None:
-    """Write a set's rows and then its note, which says that they are whole."""
-    _folder().mkdir(parents=True, exist_ok=True)
-    dataset = rows.attrs["dataset"]
-    path = _folder() / f"{dataset}.csv.xz"
-    rows.to_csv(path, index=False, lineterminator="\n", compression={"method": "xz", "preset": 9})
-    note = machine() | {
-        "state": state,
-        "rows": len(rows),
-        "seconds": rows.attrs["seconds"],
-        "recorded": time.strftime("%Y-%m-%d", time.gmtime()),
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-    }
-    (_folder() / f"{dataset}.json").write_text(json.dumps(note, indent=1) + "\n")
-
-
-def _note(dataset: str) -> dict:
-    path = _folder() / f"{dataset}.json"
-    return json.loads(path.read_text()) if path.exists() else {}
-
-
-def load() -> pd.DataFrame:
-    """Recorded rows, set by set in the collection's order."""
-    names = collection.names("natural", "control", "cut")
-    there = [_folder() / f"{name}.csv.xz" for name in names if _note(name)]
-    return pd.concat([pd.read_csv(path, dtype=TEXT) for path in there], ignore_index=True)
-
-
-def verify(count: int, sample_seed: int = 0, sets: Sequence[str] = ()) -> Comparison:
-    """Train all candidates of ``count`` sets, methods and splits, drawn at random, again.
-
-    Parameters
-    ----------
-    count, sample_seed : int
-    sets : sequence of str, optional
-        Sets to draw from; by default those that are read from this project's own files and so are
-        in every build.
-
-    Returns
-    -------
-    Comparison
-        Of the rows of what was drawn, in every column; ``keys_match`` looks at these rows.
-    """
-    own = [name for name, about in collection.descriptions().items() if not about.package]
-    there = [name for name in sets or own if _note(name)]
-    if not there:
-        return Comparison(NAME, 0, 0, False)
-    tasks = list(product(there, METHODS, range(SPLITS)))
-    rng = np.random.default_rng(sample_seed)
-    drawn = [tasks[i] for i in sorted(rng.choice(len(tasks), min(count, len(tasks)), False))]
-    new = pd.DataFrame([row for task in drawn for row in rows_of(*task)])
-    old = new[ROW].merge(load(), on=ROW, how="left")
-    same = (old == new[old.columns]) | (old.isna() & new[old.columns].isna())
-    equal, first = same.all(axis=1), ""
-    if not equal.all():
-        at = int((~equal).argmax())
-        column = same.columns[int((~same.loc[at]).argmax())]
-        where = ", ".join(map(str, old.loc[at, ROW]))
-        first = f"{where}, {column} {old.loc[at, column]}, here {new.loc[at, column]}"
-    notes = [_note(name) for name in there]
-    made_on = ", ".join(sorted({note["processor"] for note in notes}))
-    files = digest(note["sha256"] for note in notes)
-    keys = bool(same["key"].all())
-    return Comparison(NAME, len(new), int((~equal).sum()), keys, first, made_on, files)
+    own = [name for name in SETS if not collection.descriptions()[name].package]
+    return STUDY.verify(count, sample_seed, own)

@@ -114,16 +114,24 @@ class TaskStudy:
                 self._keep(pd.concat([*done, *rest], ignore_index=True), seconds)
         return load(self.name)
 
-    def verify(self, count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
+    def verify(
+        self, count: int, sample_seed: int = 0, datasets: Sequence[str] | None = None
+    ) -> tuple[pd.DataFrame, Comparison]:
         """Do ``count`` random tasks of the recording again; see `recording_checks.compare`.
 
-        ``keys_match`` looks at the rows of these tasks.
+        ``keys_match`` looks at the rows of these tasks. They are drawn from ``datasets``, by
+        default all.
         """
         label = list(self.label)
         if not made(self.name):
             return never_made(self.name, label)
         rows = load(self.name)
-        chosen = sample(self._recorded(), count, sample_seed).itertuples(index=False)
+        there = self._recorded()
+        if datasets is not None:
+            there = there[there[self.task[0]].isin(datasets)]
+        if there.empty:
+            return never_made(self.name, label)
+        chosen = sample(there, count, sample_seed).itertuples(index=False)
         new = pd.concat([self.rows_of(*task) for task in chosen], ignore_index=True)
         return compare(self.name, new[label].merge(rows, "left", on=label), new, label)
 
