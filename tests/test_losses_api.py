@@ -542,7 +542,7 @@ loss(torch.zeros(2, 7, requires_grad=True), torch.tensor([0, 6])).backward()
 
 
 def test_import_needs_torch_and_numpy_only():
-    base = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    base = tomllib.loads((ROOT / "amol/pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert [re.match("[a-z]+", need)[0] for need in base["dependencies"]] == ["numpy", "torch"]
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
