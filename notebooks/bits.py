@@ -9,7 +9,6 @@
 # ---
 
 # %% [markdown]
-# (sec-bits)=
 # # The same bits
 #
 # A reader who trains a network of this book on another computer gets the same network: the same

@@ -9,13 +9,13 @@
 # ---
 
 # %% [markdown]
-# (sec-decisions)=
 # # Is it the loss?
 #
 # A network gives probabilities; an answer is a decision about them. AMOL changes the loss, and with
-# it both. This page takes the networks of {ref}`sec-fair-fight` apart: which part of the gain is
-# the target, which the direction of the divergence, which the weight, what a plain cross-entropy
-# network reaches by deciding otherwise, and how far each network's probabilities can be trusted.
+# it both. This page takes the networks of [The fair fight](fair_fight.ipynb) apart: which part of
+# the gain is the target, which the direction of the divergence, which the weight, what a plain
+# cross-entropy network reaches by deciding otherwise, and how far each network's probabilities can
+# be trusted.
 
 # %% tags=["parameters"]
 dataset: str = "Abalone"  # set of the reliability curves
@@ -39,12 +39,12 @@ sets = list(rows["dataset"].unique())
 # ## Loss or decision?
 #
 # From cross-entropy to AMOL there are three steps: a soft target (SORD), the other direction of the
-# divergence (KL), the weight. Untuned networks take them one by one in {numref}`fig-decisions`.
-# Below stand ways that leave the loss alone: other decisions from *the same* cross-entropy network,
-# and another epoch to stop at, that of the highest validation QWK. The posterior median is the
-# class with the least expected absolute error, "least squares" that with the least expected squared
-# error, "prior adjusted" the class that gains most on its share of the training part
-# {cite:p}`menon2021`.
+# divergence (KL), the weight. Untuned networks take them one by one in [Figure
+# decisions](#fig-decisions). Below stand ways that leave the loss alone: other decisions from *the
+# same* cross-entropy network, and another epoch to stop at, that of the highest validation QWK. The
+# posterior median is the class with the least expected absolute error, "least squares" that with
+# the least expected squared error, "prior adjusted" the class that gains most on its share of the
+# training part ([Menon et al. 2021](https://arxiv.org/abs/2007.07314)).
 
 # %% tags=["remove-output"]
 ways = {
@@ -113,7 +113,8 @@ say(
 # between the probability of the answer and the share of hits, over ten bins of equal mass, and
 # ECE_class the same of every class, in the mean; NLL and RPS are proper scores. A temperature $T$
 # turns probabilities into $\hat y_k^{1/T}$, normalised; it is fitted on the validation part by NLL
-# {cite:p}`guo2017`. Above 1 it says that a network was too sure.
+# ([Guo et al. 2017](https://arxiv.org/abs/1706.04599)). Above 1 it says that a network was too
+# sure.
 
 # %% tags=["remove-output"]
 tuned = rows[rows["rule"].eq("QWK") & rows["method"].isin(fair_fight.METHODS)]
@@ -144,7 +145,7 @@ say(
     later["CE"] < later["AMOL"] < before["AMOL"] and excess[:5].mean() > 0 > excess[-1],
     f"A temperature narrows the gap and doesn't close it ({later['AMOL']:.3f} against "
     f"{later['CE']:.3f}); with it, AMOL's NLL is above cross-entropy's on {nll} sets. A "
-    "temperature can't mend what is not one exaggeration: in {numref}`fig-reliability` AMOL is too "
+    "temperature can't mend what is not one exaggeration: in [Figure reliability](#fig-reliability) AMOL is too "
     "sure of its doubtful answers and not sure enough of its safe ones.",
     f"With a temperature it is {later['AMOL']:.3f} against {later['CE']:.3f}, and NLL above "
     f"cross-entropy's on {nll} sets.",
@@ -184,8 +185,9 @@ show_numbers(calibration_best=best, calibration_set=dataset, calibration_splits=
 # ## Twins
 #
 # A fifth of the wines' rows repeat another one, so a test row may have a twin among the training
-# rows ({ref}`sec-experiments`). Here the wines again, untuned, on as many splits that keep equal
-# rows on one side, beside {ref}`sec-splits`.
+# rows ([Experiments: the data and the protocol](04_experiments.ipynb)). Here the wines again,
+# untuned, on as many splits that keep equal rows on one side, beside [What the error bars don't
+# show](splits.ipynb).
 
 # %% tags=["remove-output"]
 metrics = ("QWK", "CHR_ext", "MAE")

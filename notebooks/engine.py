@@ -9,7 +9,6 @@
 # ---
 
 # %% [markdown]
-# (sec-engine)=
 # # The training engine
 #
 # One network of this study has two hidden layers of 128 units. A step of it takes less time than
@@ -62,12 +61,13 @@ show_numbers(
 # %% [markdown]
 # ## Rivals
 #
-# {numref}`tab-engines` compares the engine with six programs: the loop over a `DataLoader`, the
-# same loop over batches taken by index, skorch, scikit-learn's `MLPClassifier`, `torch.func.vmap`
-# over ten networks at once, and a whole training compiled by JAX. All train networks of the same
-# shape on the same data for {glue:text}`engine_epochs:d` epochs on one thread, where a run of the
-# study has {glue:text}`engine_usual:.0f` in the median. The first three take each of the paper's
-# eight losses in turn, the others cross-entropy alone. {glue:text}`engine_missing`
+# [Table engines](#tab-engines) compares the engine with six programs: the loop over a `DataLoader`,
+# the same loop over batches taken by index, skorch, scikit-learn's `MLPClassifier`,
+# `torch.func.vmap` over ten networks at once, and a whole training compiled by JAX. All train
+# networks of the same shape on the same data for {glue:text}`engine_epochs:d` epochs on one thread,
+# where a run of the study has {glue:text}`engine_usual:.0f` in the median. The first three take
+# each of the paper's eight losses in turn, the others cross-entropy alone.
+# {glue:text}`engine_missing`
 #
 # All but skorch and scikit-learn, which draw their own, start from the engine's weights and take
 # its batches. They have the same networks: after {glue:text}`engine_short:d` epochs, in half of
@@ -100,8 +100,8 @@ show("tab-engines", shown, engines)
 # alone, as shares of the engine's time.
 # ```
 #
-# {numref}`tab-engine-aims` holds this against what the engine was built to reach, on the data set
-# where it reaches least.
+# [Table engine-aims](#tab-engine-aims) holds this against what the engine was built to reach, on
+# the data set where it reaches least.
 
 # %% tags=["remove-output"]
 names = {
@@ -125,8 +125,8 @@ show("tab-engine-aims", pd.DataFrame(rows).astype(str).set_index("Aim"))
 #
 # ## How cost grows
 #
-# {numref}`tab-engine-growth` varies one size of a data set or network and holds the others: 2,000
-# samples, 128 hidden units in each of two layers, 8 classes, batches of 256.
+# [Table engine-growth](#tab-engine-growth) varies one size of a data set or network and holds the
+# others: 2,000 samples, 128 hidden units in each of two layers, 8 classes, batches of 256.
 
 # %% tags=["remove-output"]
 shown = pd.DataFrame({
@@ -145,8 +145,8 @@ show("tab-engine-growth", shown, growth)
 #
 # A build trains {glue:text}`study_runs:d` runs. On two threads of a new process that took
 # {glue:text}`study_seconds:.0f` s by the clock, compiling included, and
-# {glue:text}`study_peak_mb:.0f` MB. {numref}`tab-scaling` has longer studies, of two epochs per
-# run.
+# {glue:text}`study_peak_mb:.0f` MB. [Table scaling](#tab-scaling) has longer studies, of two epochs
+# per run.
 
 # %% tags=["remove-output"]
 shown = pd.DataFrame({

@@ -9,13 +9,12 @@
 # ---
 
 # %% [markdown]
-# (sec-fair-fight)=
 # # The fair fight
 #
 # The paper compares losses as they come, on four data sets and one split. Nobody can tell from that
 # whether it is the loss. Here every loss gets the same budget of settings to choose from, on ten
-# data sets and many splits, and rivals join that the paper doesn't have. {ref}`sec-decisions` goes
-# on from there: is it the loss at all?
+# data sets and many splits, and rivals join that the paper doesn't have. [Is it the
+# loss?](decisions.ipynb) goes on from there: is it the loss at all?
 
 # %% tags=["parameters"]
 sample: int = 2  # choices to train again and compare, at least 1
@@ -47,21 +46,24 @@ show_numbers(
 # %% [markdown]
 # ## Ten sets, one budget
 #
-# The four sets of the paper stand beside six that it doesn't use ({numref}`tab-fair-sets`). Each
-# is split {glue:text}`fair_splits:d` times as {ref}`sec-splits` does, and the split's number is the
-# network's seed. Per set and split each of {glue:text}`fair_methods:d` losses trains
-# {glue:text}`fair_budget:d` candidates: two learning rates, two widths and two values of the loss's
-# own parameter, or four rates and two widths where it has none; AMOL spends its share of widths on
-# a second parameter. All else is the default protocol, with batches of {glue:text}`fair_batch:d`.
-# The candidate with the highest QWK *on the validation part* goes to the test part, once. A second
-# rule, the lowest AMAE, and the untuned candidate are recorded beside it.
+# The four sets of the paper stand beside six that it doesn't use ([Table
+# fair-sets](#tab-fair-sets)). Each is split {glue:text}`fair_splits:d` times as [What the error
+# bars don't show](splits.ipynb) does, and the split's number is the network's seed. Per set and
+# split each of {glue:text}`fair_methods:d` losses trains {glue:text}`fair_budget:d` candidates: two
+# learning rates, two widths and two values of the loss's own parameter, or four rates and two
+# widths where it has none; AMOL spends its share of widths on a second parameter. All else is the
+# default protocol, with batches of {glue:text}`fair_batch:d`. The candidate with the highest QWK
+# *on the validation part* goes to the test part, once. A second rule, the lowest AMAE, and the
+# untuned candidate are recorded beside it.
 #
-# Two rivals have the page's own aims. Weighted kappa (WK {cite:p}`delatorre2018`) takes one minus
-# the QWK of a whole batch, with probabilities in place of labels, for its loss; here without the
-# logarithm of the original, as in {cite:t}`vargas2020`. The soft labels of {cite:t}`vargas2024`,
-# which are for the first and the last class, are missing: they draw on a generalised beta
-# distribution whose parameters are in no text or code that we could read. dlordinal 2.7, by the
-# same group, has the distribution, but no parameters that set the ends apart.
+# Two rivals have the page's own aims. Weighted kappa (WK ([de la Torre et al.
+# 2018](https://doi.org/10.1016/j.patrec.2017.05.018))) takes one minus the QWK of a whole batch,
+# with probabilities in place of labels, for its loss; here without the logarithm of the original,
+# as in [Vargas et al. (2020)](https://doi.org/10.1016/j.neucom.2020.03.034). The soft labels of
+# [Vargas et al. (2024)](https://arxiv.org/abs/2407.12417), which are for the first and the last
+# class, are missing: they draw on a generalised beta distribution whose parameters are in no text
+# or code that we could read. dlordinal 2.7, by the same group, has the distribution, but no
+# parameters that set the ends apart.
 
 # %% tags=["remove-output"]
 show("tab-fair-sets", fights.sets_table(sets))
@@ -100,7 +102,7 @@ show("fig-fair-ranks", fights.rank_diagram(table[["QWK", "end_recall"]], gap), t
 # :  join neighbors which Nemenyi's test doesn't tell apart. Most losses are joined.
 #
 # Mean ranks; a bar joins losses whose ranks differ by less than Nemenyi's critical difference of
-# {glue:text}`fair_gap:.1f` {cite:p}`demsar2006`.
+# {glue:text}`fair_gap:.1f` ([Demšar 2006](https://jmlr.org/papers/v7/demsar06a.html)).
 # ```
 #
 # {glue:md}`fair_first` {glue:md}`fair_home` {glue:md}`fair_ends`
@@ -136,9 +138,10 @@ show_numbers(fair_gap=gap)
 # %% [markdown]
 # ## Pair by pair
 #
-# {numref}`tab-fair-pairs` counts the sets where the corrected interval of {eq}`eq-corrected` leaves
-# zero out, and gives the probability that a further set of this kind would find the first loss
-# worse, practically equal or better {cite:p}`benavoli2017`. Practically equal are differences up to
+# [Table fair-pairs](#tab-fair-pairs) counts the sets where the corrected interval of
+# [(corrected)](splits.ipynb#eq-corrected) leaves zero out, and gives the probability that a further
+# set of this kind would find the first loss worse, practically equal or better ([Benavoli et al.
+# 2017](https://jmlr.org/papers/v18/16-305.html)). Practically equal are differences up to
 # 0.01 in QWK and 0.02 in MAE, end recall and CHR, as fixed beforehand.
 
 # %% tags=["remove-output"]
@@ -207,11 +210,11 @@ say(
 # %% [markdown]
 # ## Beside published means
 #
-# The benchmark TOC-UCO {cite:p}`ayllon2026` has published means on five of these sets: of a plain
-# MLP, one with a cumulative link, one with a triangular target, a linear model and boosted trees.
-# The protocols differ: there 70 % of the rows train, the rest test, and an inner cross-validation
-# tunes by AMAE over 20 draws; here 60 % train, 20 % choose and stop, 20 % test, and partitions are
-# others. So this compares means, no runs.
+# The benchmark TOC-UCO ([Ayllón-Gavilán et al. 2026](https://doi.org/10.1016/j.neucom.2026.133528))
+# has published means on five of these sets: of a plain MLP, one with a cumulative link, one with a
+# triangular target, a linear model and boosted trees. The protocols differ: there 70 % of the rows
+# train, the rest test, and an inner cross-validation tunes by AMAE over 20 draws; here 60 % train,
+# 20 % choose and stop, 20 % test, and partitions are others. So this compares means, no runs.
 
 # %% tags=["remove-output"]
 printed = tocuco.published()
@@ -254,7 +257,7 @@ show_numbers(
 # {glue:text}`fair_trainings:d` trainings, {glue:text}`fair_minutes:d` minutes on one core, on
 # {glue:text}`fair_processor`, {glue:text}`fair_date`. `amol study --record fair_fight` makes them
 # anew and goes on where it was stopped. Each build trains all candidates of a random sample again
-# and compares every column ({numref}`tab-fair-verified`).
+# and compares every column ([Table fair-verified](#tab-fair-verified)).
 #
 # ```{glue:md} fair_checked
 # :format: myst

@@ -9,7 +9,6 @@
 # ---
 
 # %% [markdown]
-# (sec-faults)=
 # # What it survives
 #
 # A study of some hours will be interrupted at some time: by a lid that is closed, a full disk, a
@@ -80,7 +79,7 @@ for fault in faults.itertuples():
 # ## How it is done
 #
 # - Each run is a file of its own, written under another name and renamed when it is whole. On a
-#   cluster ({ref}`sec-cluster`) that happens when the run comes back.
+#   cluster ([???](../book/cluster.md)) that happens when the run comes back.
 # - A file carries checksums of its values. One that is cut off or changed is trained again, and
 #   the others are not touched.
 # - Ctrl-C and SIGTERM end a study between two epochs. A process that is killed takes its threads

@@ -9,13 +9,12 @@
 # ---
 
 # %% [markdown]
-# (sec-how-much-alpha)=
 # # How much α
 #
 # AMOL has two numbers, the weight's strength $\alpha$ and the target's width $\sigma$. The paper
-# sets both to 1. {numref}`fig-strength` moves $\alpha$; this page moves $\sigma$, shows what the
-# two buy of agreement and hedging, and makes a rule that chooses $\alpha$ without the test part: on
-# the paper's data sets, and then tries it on others.
+# sets both to 1. [Figure strength](06_ablation.ipynb#fig-strength) moves $\alpha$; this page moves
+# $\sigma$, shows what the two buy of agreement and hedging, and makes a rule that chooses $\alpha$
+# without the test part: on the paper's data sets, and then tries it on others.
 
 # %% tags=["parameters"]
 sample: int = 2  # recorded runs to train again and compare, at least 1
@@ -71,8 +70,8 @@ say("width_wide", drop.min() > 0, f"A target as wide as σ = 3 costs {wide}.")
 #
 # ## What the two buy
 #
-# A point of {numref}`fig-front` is a pair of QWK and CHR_ext. A full one can't be had better in
-# both at once, by either number.
+# A point of [Figure front](#fig-front) is a pair of QWK and CHR_ext. A full one can't be had better
+# in both at once, by either number.
 
 # %% tags=["remove-output"]
 wider = width[width["method"].eq("AMOL") & width["width"].ge(0.5)]
@@ -111,10 +110,10 @@ say(
 #
 # ## A rule for α
 #
-# Take the largest of the five α of {numref}`tab-alpha-rules` whose validation QWK is at most
-# $\delta$ below the highest. Which $\delta$? On the paper's four data sets, the largest one whose
-# mean QWK on the test part isn't below that of $\alpha = 1$. The other six, which had no part in
-# that, are the test.
+# Take the largest of the five α of [Table alpha-rules](#tab-alpha-rules) whose validation QWK is at
+# most $\delta$ below the highest. Which $\delta$? On the paper's four data sets, the largest one
+# whose mean QWK on the test part isn't below that of $\alpha = 1$. The other six, which had no part
+# in that, are the test.
 
 # %% tags=["remove-output"]
 rows = strength.by_alpha(fair_fight.load())
@@ -161,8 +160,8 @@ say(
 
 # %% [markdown]
 # ```{result} tab-alpha-rules
-# Means over data sets and splits of the test part, untuned networks of {ref}`sec-fair-fight`; α = 0
-# is KL.
+# Means over data sets and splits of the test part, untuned networks of [The fair
+# fight](fair_fight.ipynb); α = 0 is KL.
 # ```
 #
 # {glue:md}`alpha_rule` {glue:md}`alpha_shown`

@@ -9,14 +9,13 @@
 # ---
 
 # %% [markdown]
-# (sec-splits)=
 # # What the error bars don't show
 #
-# The paper's ± is a spread over random starts on, it seems, one split of the data
-# ({ref}`sec-choices`). It says how much a network's first weights matter. It doesn't say whether
-# AMOL would beat cross-entropy on *other* samples from the same source, which is what a reader
-# wants to know. For that the split itself must be drawn again. Here are the paper's tables over
-# random splits, every loss on the same ones, with intervals for the differences.
+# The paper's ± is a spread over random starts on, it seems, one split of the data ([What did the
+# paper run?](choices.ipynb)). It says how much a network's first weights matter. It doesn't say
+# whether AMOL would beat cross-entropy on *other* samples from the same source, which is what a
+# reader wants to know. For that the split itself must be drawn again. Here are the paper's tables
+# over random splits, every loss on the same ones, with intervals for the differences.
 
 # %% tags=["parameters"]
 sample: int = 4  # recorded runs to train again
@@ -70,14 +69,16 @@ for label, metric in {"tab-splits-qwk": "QWK", "tab-splits-chr": "CHR_ext"}.item
 # A hard split is hard for every loss. So losses are compared on each split by itself, and the
 # differences $d_1, \dots, d_J$ averaged. Their plain standard error would be too small: the splits
 # are cut from the same samples, so that training parts overlap and the differences aren't
-# independent. {cite:t}`nadeau2003` correct for it. With $s^2$ the variance of the differences, the
-# 95 % interval is
+# independent. [Nadeau and Bengio (2003)](https://doi.org/10.1023/A:1024068626366) correct for it.
+# With $s^2$ the variance of the differences, the 95 % interval is
+#
+# <a id="eq-corrected"></a>
 #
 # $$
 # \bar d \pm t_{0.975,\, J-1} \sqrt{ \Bigl( \frac1J + \frac{n_{\text{test}}}{n_{\text{train}}}
 #   \Bigr) s^2 } ,
-# \qquad \frac{n_{\text{test}}}{n_{\text{train}}} = \frac{20}{60} .
-# $$ (eq-corrected)
+# \qquad \frac{n_{\text{test}}}{n_{\text{train}}} = \frac{20}{60} . \tag{corrected}
+# $$
 #
 # The second summand doesn't shrink with more splits, for they bring no new data. It is a cautious
 # interval: if it excludes zero, the sign of the difference is unlikely to be an accident of the
@@ -119,8 +120,8 @@ for label, metric in drawn.items():
 #
 # ## Does AMOL beat the baselines?
 #
-# {numref}`tab-beats` answers for each data set. *Better* (for CHR_ext: lower) and *worse* mean that
-# the interval leaves zero out.
+# [Table beats](#tab-beats) answers for each data set. *Better* (for CHR_ext: lower) and *worse*
+# mean that the interval leaves zero out.
 
 # %% tags=["remove-output"]
 shown = ("QWK", "CHR_ext", "MAE")
@@ -194,8 +195,8 @@ show_numbers(
 #
 # ## What CHR doesn't see, over splits
 #
-# {ref}`sec-discussion` explains $J_c$, extreme recall and center recall on one split. Over all of
-# them:
+# [Discussion: what the hedging rate doesn't see](07_discussion.ipynb) explains $J_c$, extreme
+# recall and center recall on one split. Over all of them:
 #
 # ```{result} fig-forest-jc
 # :alt: >-
@@ -234,10 +235,11 @@ show_numbers(
 # %% [markdown]
 # ## Again, and checked
 #
-# The {glue:text}`splits_runs:d` runs of this page are {term}`recorded <recorded study>`:
-# {glue:text}`splits_minutes:d` minutes of training on one thread, on {glue:text}`splits_processor`,
-# {glue:text}`splits_date`. `amol study --record splits` makes them anew. Each build compares the
-# keys of all rows and trains a random sample again ({numref}`tab-verified-splits`).
+# The {glue:text}`splits_runs:d` runs of this page are
+# [recorded](../book/glossary.md#term-recorded-study): {glue:text}`splits_minutes:d` minutes of
+# training on one thread, on {glue:text}`splits_processor`, {glue:text}`splits_date`. `amol study
+# --record splits` makes them anew. Each build compares the keys of all rows and trains a random
+# sample again ([Table verified-splits](#tab-verified-splits)).
 #
 # ```{glue:md} splits_checked
 # :format: myst
