@@ -9,13 +9,12 @@
 # ---
 
 # %% [markdown]
-# (sec-results)=
 # # Results: agreement and hedging, side by side
 #
-# Every data set, every loss, every {term}`seed`: the paper's two main tables, its two result
-# figures and its passages on single data sets. The paper's numbers stand under ours; the
-# {ref}`ledger <sec-ledger>` judges them. To look at single networks, filter the live chart of
-# {numref}`fig-explorer-results`.
+# Every data set, every loss, every [seed](../book/glossary.md#term-seed): the paper's two main
+# tables, its two result figures and its passages on single data sets. The paper's numbers stand
+# under ours; the [ledger](ledger.ipynb) judges them. To look at single networks, filter the live
+# chart of [Figure explorer-results](explorer.ipynb#fig-explorer-results).
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
@@ -117,8 +116,8 @@ say("qwk_lead", True, f"{lead(agreement, 'AMOL', 'best')} {compared('QWK')}")
 #
 # ## Hedging
 #
-# {numref}`tab-chr` holds the extended hedging rate; for fewer than five classes, whose center would
-# lie among the pooled ones, the plain rate.
+# [Table chr](#tab-chr) holds the extended hedging rate; for fewer than five classes, whose center
+# would lie among the pooled ones, the plain rate.
 
 # %% tags=["remove-output"]
 few = [name for name in settings.datasets if settings.load(name).num_classes < 5]
@@ -149,7 +148,7 @@ show_numbers(hedging_rate=rate)
 # ```
 #
 # {glue:md}`chr_lead` {glue:md}`chr_oll` {glue:md}`chr_synthetic`
-# {numref}`fig-chrext` has all losses.
+# [Figure chrext](#fig-chrext) has all losses.
 
 # %% tags=["remove-output"]
 all_rates = summary[summary["metric"] == rate]
@@ -172,7 +171,7 @@ say("red_note", "Wine Red" in sets,
 #
 # ## Where the probability goes
 #
-# A hedging rate looks at the predicted class alone. {numref}`fig-avgdist` looks at the
+# A hedging rate looks at the predicted class alone. [Figure avgdist](#fig-avgdist) looks at the
 # probabilities behind it.
 
 # %% tags=["remove-output"]
@@ -233,7 +232,7 @@ rates = [tables.value(summary, "Abalone", m, "CHR") for m in three]
 say("aba", not np.isnan(rates).all(),
     "**Abalone** has many test samples in its outermost classes, so the plain rate is worth "
     f"reading. CHR is {quoted('Abalone', 'CHR', *three)}. A rate of zero looks like a cure; the "
-    "{ref}`discussion <sec-discussion>` looks at what the networks answer instead.")  # fmt: skip
+    "[discussion](07_discussion.ipynb) looks at what the networks answer instead.")  # fmt: skip
 drops = against("AMOL-asym", "CHR_ext")
 white = (f"CHR_ext is {quoted('Wine White', 'CHR_ext', *three)}, "
          f"QWK {quoted('Wine White', 'QWK', *three)}.")  # fmt: skip
@@ -263,7 +262,7 @@ say("red", not np.isnan(gap),
 # ## What the paper measures and doesn't print
 #
 # Accuracy, MAE and AMAE are among the paper's metrics; apart from two accuracies in its ablation it
-# prints none of them. AMOL is recommended for QWK and MAE, so {numref}`tab-mae` matters most.
+# prints none of them. AMOL is recommended for QWK and MAE, so [Table mae](#tab-mae) matters most.
 
 # %% tags=["remove-output"]
 show("tab-mae", tables.comparison(summary[summary["metric"] == "MAE"]))
@@ -299,8 +298,8 @@ say("leaders", len(leaders) > 0,
 # MAE, in classes (lower is better).
 # ```
 #
-# {glue:md}`mae_amol` {glue:md}`mae_and_qwk` {ref}`sec-ablation` compares it with `KL`, AMOL without
-# the weight.
+# {glue:md}`mae_amol` {glue:md}`mae_and_qwk` [Ablation: which part does the
+# work?](06_ablation.ipynb) compares it with `KL`, AMOL without the weight.
 #
 # ```{glue:md} leaders
 # :format: myst
@@ -328,8 +327,8 @@ show("fig-tradeoff", figure, tradeoff)
 # :  bars. {trade_ends}
 #
 # Agreement against hedging on {glue:text}`traded`: up is better, left hedges less, which is better
-# only with a center class that is still found ({ref}`sec-discussion`). Bars are one standard
-# deviation over seeds.
+# only with a center class that is still found ([Discussion: what the hedging rate doesn't
+# see](07_discussion.ipynb)). Bars are one standard deviation over seeds.
 # ```
 #
 # ## Exercises

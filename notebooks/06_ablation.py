@@ -9,7 +9,6 @@
 # ---
 
 # %% [markdown]
-# (sec-ablation)=
 # # Ablation: which part does the work?
 #
 # AMOL is a base loss times a weight, and the weight has a direction and a shape. The paper changes
@@ -83,8 +82,8 @@ def pair(metric, *names):
 # %% [markdown]
 # ## The paper's table, and two controls
 #
-# {numref}`tab-ablation` is the paper's table with accuracy and the two {term}`controls <control>`
-# added; {numref}`fig-ablation` draws it.
+# [Table ablation](#tab-ablation) is the paper's table with accuracy and the two
+# [controls](../book/glossary.md#term-control) added; [Figure ablation](#fig-ablation) draws it.
 
 # %% tags=["remove-output"]
 printed = summary[summary["metric"] != "MAE"]
@@ -144,7 +143,7 @@ say("steps_mae", not np.isnan(mae), f"MAE is {change(mae)} with the weight than 
 # (`KL`), then to the weight. {glue:md}`steps` {glue:md}`steps_chr` {glue:md}`steps_mae`
 #
 # **No center.** Cross-entropy with its center class struck out has CHR 0 by construction, without
-# having learned anything. The {ref}`discussion <sec-discussion>` is about what such a zero hides.
+# having learned anything. The [discussion](07_discussion.ipynb) is about what such a zero hides.
 #
 # ## The paper's three findings
 
@@ -189,10 +188,11 @@ say(
 # 3. **Base.** {glue:text}`base` The weight on the closeness loss is the paper's negative result.
 #
 # The paper attributes that collapse to a missing signal about the correct class. There is a simpler
-# reading. The terms of the closeness loss {eq}`eq-oll` are *rewards* for mass near the truth; a
-# weight that is largest in the center multiplies the reward there. If that is the cause, the same
-# weight on OLL as Castagnos defines it, {eq}`eq-oll-castagnos`, whose terms are *penalties*, should
-# not collapse:
+# reading. The terms of the closeness loss [(oll)](02_background.ipynb#eq-oll) are *rewards* for
+# mass near the truth; a weight that is largest in the center multiplies the reward there. If that
+# is the cause, the same weight on OLL as Castagnos defines it,
+# [(oll-castagnos)](02_background.ipynb#eq-oll-castagnos), whose terms are *penalties*, should not
+# collapse:
 
 # %%
 method, scores = "AMOL-OLL on Castagnos", ["QWK", "accuracy", "CHR"]
@@ -211,8 +211,9 @@ show_numbers(castagnos_cells="" if np.isnan(kept) else f"{cells}.")
 #
 # ## How strong a weight?
 #
-# The paper uses $\alpha = 1$ throughout and says that it needs tuning. {numref}`fig-strength`
-# changes it on the three real data sets, from no weight at all to eight times the paper's.
+# The paper uses $\alpha = 1$ throughout and says that it needs tuning. [Figure
+# strength](#fig-strength) changes it on the three real data sets, from no weight at all to eight
+# times the paper's.
 
 # %% tags=["remove-output"]
 asked = ["QWK", "CHR_ext", "center_recall", "extreme_recall"]
@@ -247,8 +248,8 @@ show_numbers(strength_best=f"QWK is highest at α = {where}; α = 1 is at most {
 # runs; the first point, 0, is `KL`).
 # ```
 #
-# {glue:text}`strength` {glue:text}`strength_best` {ref}`sec-how-much-alpha` changes the width
-# $\sigma$ of the target too, a second number to choose that the paper doesn't count.
+# {glue:text}`strength` {glue:text}`strength_best` [How much α](how_much_alpha.ipynb) changes the
+# width $\sigma$ of the target too, a second number to choose that the paper doesn't count.
 #
 # ## Exercises
 #

@@ -9,13 +9,12 @@
 # ---
 
 # %% [markdown]
-# (sec-discussion)=
 # # Discussion: what the hedging rate doesn't see
 #
 # The hedging rate asks one question: how many extreme samples are called the center class? A
 # network that never answers "center" scores a perfect zero, whatever else it gets wrong. This page
-# puts beside the rate what it leaves out, on the paper's one split; {ref}`sec-splits` does so over
-# many.
+# puts beside the rate what it leaves out, on the paper's one split; [What the error bars don't
+# show](splits.ipynb) does so over many.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
@@ -62,8 +61,8 @@ def mean(method, metric):
 # %% [markdown]
 # ## Who is called what
 #
-# {numref}`fig-confusions` has the whole answer on one data set: the framed column is the answer
-# "center", the first and the last row are the samples that should be kept out of it.
+# [Figure confusions](#fig-confusions) has the whole answer on one data set: the framed column is
+# the answer "center", the first and the last row are the samples that should be kept out of it.
 
 # %% tags=["remove-output"]
 asked = [m for m in ("CE", "KL", "AMOL", "AMOL-asym") if m in settings.methods]
@@ -115,11 +114,13 @@ say(
 #
 # ## Beside the rate
 #
-# - **{term}`Center rate <center rate>`**: share of *all* test samples that are called the center
-#   class. It should be near the true share.
-# - **{term}`Center recall <center recall>`**: share of true center samples that are found.
-# - **{term}`Extreme recall <extreme recall>`**: share of samples of the first and last class that
-#   are found exactly. To stop calling them the center is not yet to call them right.
+# - **[Center rate](../book/glossary.md#term-center-rate)**: share of *all* test samples that are
+#   called the center class. It should be near the true share.
+# - **[Center recall](../book/glossary.md#term-center-recall)**: share of true center samples that
+#   are found.
+# - **[Extreme recall](../book/glossary.md#term-extreme-recall)**: share of samples of the first and
+#   last class that are found exactly. To stop calling them the center is not yet to call them
+#   right.
 
 # %% tags=["remove-output"]
 around = summary["metric"].isin(["CHR", "center_rate", "center_recall", "extreme_recall"])
@@ -151,15 +152,19 @@ say(
 # ## A score that never answering "center" cannot win
 #
 # Take the answer "center" as a test that should tell true center samples from extreme ones, and
-# score it as tests are scored {cite:p}`youden1950`: hits minus false alarms,
+# score it as tests are scored ([Youden
+# 1950](https://doi.org/10.1002/1097-0142(1950)3:1%3C32::AID-CNCR2820030106%3E3.0.CO;2-3)): hits
+# minus false alarms,
+#
+# <a id="eq-jc"></a>
 #
 # $$
-# J_c = P\bigl( \arg\max \hat y = c \bigm| y = c \bigr) - \text{CHR}_{\text{ext}} .
-# $$ (eq-jc)
+# J_c = P\bigl( \arg\max \hat y = c \bigm| y = c \bigr) - \text{CHR}_{\text{ext}} . \tag{jc}
+# $$
 #
-# {term}`This difference <J_c>` is 1 for a network that finds every center sample and calls no
-# extreme sample the center. It is 0 for a network that never answers "center", for one that always
-# does, and for one that does so at random.
+# [This difference](../book/glossary.md#term-J_c) is 1 for a network that finds every center sample
+# and calls no extreme sample the center. It is 0 for a network that never answers "center", for one
+# that always does, and for one that does so at random.
 
 # %% tags=["remove-output"]
 keys = ["dataset", "method"]
@@ -197,7 +202,8 @@ say(
 # its full dot far right.
 # ```
 #
-# {glue:md}`separation` {numref}`fig-forest-jc` has the intervals over splits.
+# {glue:md}`separation` [Figure forest-jc](splits.ipynb#fig-forest-jc) has the intervals over
+# splits.
 #
 # ## Limits, the paper's and ours
 
@@ -220,18 +226,20 @@ say(
 
 # %% [markdown]
 # - **Strength and width.** The paper names one number to set, $\alpha$; the Gaussian target has a
-#   second, $\sigma$. {numref}`fig-strength` changes the first.
+#   second, $\sigma$. [Figure strength](06_ablation.ipynb#fig-strength) changes the first.
 # - **Center.** The method assumes that the middle of the scale is special. With two humps in the
 #   labels, or with an even number of classes, that is less clear.
 # - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
-#   of a wrong class, and cross-entropy's doesn't ({ref}`sec-losses` has the figures).
-# - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`fig-least`), so
-#   its probabilities are not to be taken at face value. {glue:md}`tails`
+#   of a wrong class, and cross-entropy's doesn't ([Every loss that the paper names](losses.ipynb)
+#   has the figures).
+# - **Calibration.** The distribution that minimizes AMOL is not the truth ([Figure
+#   least](03_method.ipynb#fig-least)), so its probabilities are not to be taken at face value.
+#   {glue:md}`tails`
 # - **One split.** Every ± on this page is the spread over random starts on one split of the data.
 #   It says nothing about other samples from the same source.
 # - **Crowded middle.** The paper finds the largest effects where the labels crowd in the center and
-#   names Abalone among them; {numref}`fig-labels` shows that Abalone, cut into equal parts, has no
-#   crowd.
+#   names Abalone among them; [Figure labels](04_experiments.ipynb#fig-labels) shows that Abalone,
+#   cut into equal parts, has no crowd.
 #
 # ## Exercises
 #

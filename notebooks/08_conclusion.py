@@ -9,13 +9,13 @@
 # ---
 
 # %% [markdown]
-# (sec-conclusion)=
 # # Conclusion: what holds, and what to use
 #
-# The paper's claims stand one by one in the {ref}`ledger <sec-ledger>`, with the revisions of their
+# The paper's claims stand one by one in the [ledger](ledger.ipynb), with the revisions of their
 # rules. This page says in words what remains of them and what follows for use. Its sentences rest
-# on random splits of the data, every loss on the same ones ({ref}`sec-splits`): a difference is
-# *shown* where its corrected 95 % interval {eq}`eq-corrected` leaves zero out.
+# on random splits of the data, every loss on the same ones ([What the error bars don't
+# show](splits.ipynb)): a difference is *shown* where its corrected 95 % interval
+# [(corrected)](splits.ipynb#eq-corrected) leaves zero out.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets that count
@@ -149,29 +149,30 @@ show_numbers(end_splits=splits)
 #
 # ## What to use
 #
-# The {doc}`first page </book/index>` has the evidence for each aim in a table,
-# {numref}`fig-overview` that for all losses. By the first page's rule: {glue:text}`end_use`. Where
-# the answer "center" must never be given, strike that class out before training anything anew.
-# Whatever the choice, report center recall and extreme recall beside a hedging rate; alone it can
-# be lowered by never answering "center" ({ref}`discussion <sec-discussion>`).
+# The [first page](../book/index.md) has the evidence for each aim in a table, [Figure
+# overview](losses.ipynb#fig-overview) that for all losses. By the first page's rule:
+# {glue:text}`end_use`. Where the answer "center" must never be given, strike that class out before
+# training anything anew. Whatever the choice, report center recall and extreme recall beside a
+# hedging rate; alone it can be lowered by never answering "center"
+# ([discussion](07_discussion.ipynb)).
 #
 # ## What the paper leaves for later
 #
 # Four lines of future work close the paper. What this book can add:
 #
-# - **Monotonicity and properness.** AMOL is not proper: {numref}`fig-least` has the answer that
-#   minimizes it, and that is not the truth. What weight would keep the loss monotone in the
-#   distance from the label is open.
+# - **Monotonicity and properness.** AMOL is not proper: [Figure least](03_method.ipynb#fig-least)
+#   has the answer that minimizes it, and that is not the truth. What weight would keep the loss
+#   monotone in the distance from the label is open.
 # - **Medical grading**, where calling a severe case moderate does harm. No such data set is here;
-#   {doc}`/book/fork` trains all losses on one.
+#   [Fork this](../book/fork.md) trains all losses on one.
 # - **More classes.** The losses take any number; the effect has been measured for up to nine only,
-#   on ERA of {ref}`sec-fair-fight`.
+#   on ERA of [The fair fight](fair_fight.ipynb).
 # - **Scales that are not symmetric.** The weight treats both ends alike and needs one center; with
-#   an even number of classes even that is a choice ({numref}`fig-middle`).
+#   an even number of classes even that is a choice ([Figure middle](choices.ipynb#fig-middle)).
 #
 # Beyond that, {glue:text}`end_splits:d` splits of the same few data sets say how stable a
-# difference is on these data, and nothing about others. {ref}`sec-fair-fight` adds six data sets
-# and tunes every loss. {glue:text}`first_page.ipynb::answer_fair:s`
+# difference is on these data, and nothing about others. [The fair fight](fair_fight.ipynb) adds six
+# data sets and tunes every loss. {glue:text}`first_page.ipynb::answer_fair:s`
 
 # %% tags=["remove-input"]
 footer()
