@@ -217,7 +217,7 @@ show(
 #
 # The cell trains one network: the first loss of the list, on the first data set, from the first
 # seed. On the other pages `run_study` does this for every data set, loss and seed, and keeps what
-# it has trained; [The engine](engine.ipynb) is about `engine.train`.
+# it has trained; [The training engine](engine.ipynb) is about `engine.train`.
 
 # %% tags=["show-input"]
 dataset, method, seed = settings.datasets[0], settings.methods[0], settings.seeds[0]
