@@ -72,11 +72,11 @@ dataset = settings.datasets[0]
 
 # %%
 printed = summary[summary["metric"] != "MAE"]
-named = [f"`{name}`" for name in ("KL", "CE-masked") if name in settings.methods]
-controls = f" and as controls {' and '.join(named)}" if named else ""
+controls = {"KL": "`KL`", "CE-masked": "`CE-masked`"}
+named = " and ".join(text for name, text in controls.items() if name in settings.methods)
 show(
     "tab-ablation", tables.comparison(printed, "metric", place="Table 4"),
-    caption=f"The ablation, with accuracy{controls}.",
+    caption=f"The ablation, with accuracy{named and ' and as controls '}{named}.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -145,7 +145,7 @@ def pair(metric, *names):
 
 
 say(
-    "**1. Direction.**", pair("CHR", "AMOL", "AMOL-asym"), pair("QWK", "AMOL", "AMOL-asym"),
+    "1. **Direction.**", pair("CHR", "AMOL", "AMOL-asym"), pair("QWK", "AMOL", "AMOL-asym"),
     (step("AMOL-asym", "AMOL", "CHR") < 0,
      "Why does penalizing *fewer* classes lower the rate? With the symmetric weight the classes "
      "just beyond the center are penalized nearly as much as the center; with the inward one they "
@@ -170,7 +170,7 @@ def told(spread):
 
 ours, papers = spreads(), spreads("paper_")
 say(
-    "**2. Shape.**", pair("QWK", "AMOL", "AMOL-exp"), pair("CHR", "AMOL", "AMOL-exp"),
+    "2. **Shape.**", pair("QWK", "AMOL", "AMOL-exp"), pair("CHR", "AMOL", "AMOL-exp"),
     r"The paper concludes that the shape hardly matters. The exponential peaks at $e^{\alpha}$ "
     r"instead of $1 + \alpha$, so part of the difference is plain strength.",
     (all(a > b for a, b in papers.values()) and not np.isnan([*ours.values()]).any(),
@@ -179,7 +179,7 @@ say(
      f"ours is {told(ours)}."),
 )  # fmt: skip
 say(
-    "**3. Base.**", pair("QWK", "AMOL", "AMOL-OLL", "AMOL-CE", "CE"),
+    "3. **Base.**", pair("QWK", "AMOL", "AMOL-OLL", "AMOL-CE", "CE"),
     pair("accuracy", "AMOL", "AMOL-OLL"),
     "The weight on the closeness loss is the paper's negative result.",
 )  # fmt: skip
