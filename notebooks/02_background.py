@@ -173,6 +173,12 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 # class, a little everywhere, and one large lump in a wrong place: once in the center, once at the
 # far end. The two distributions differ in nothing else.
 
+# %% tags=["show-input"]
+num_classes, y = 7, 0
+center, lump = center_class(num_classes), 0.5
+start = torch.full((num_classes,), 0.02, dtype=torch.float64)
+start[y] += 1 - lump - start.sum()
+
 
 # %%
 def logits_of(loss, probabilities):
@@ -183,13 +189,6 @@ def logits_of(loss, probabilities):
     if loss.shared_head:  # CORAL asks for P(y > k), CORN for P(y > k | y > k-1)
         return torch.logit(above)
     return torch.logit(above / torch.cat([above.new_ones(1), above[:-1]]))
-
-
-# %% tags=["show-input"]
-num_classes, y = 7, 0
-center, lump = center_class(num_classes), 0.5
-start = torch.full((num_classes,), 0.02, dtype=torch.float64)
-start[y] += 1 - lump - start.sum()
 
 
 def lumped(loss, k):

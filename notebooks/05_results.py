@@ -50,7 +50,7 @@ from companion import StudySettings, load_dataset, predictions, run_study
 from companion.claims.tails import certainty
 from companion.data.dataset import split
 from companion.page import figures, footer, say, show, tables
-from companion.page.words import change, changes, listed, on
+from companion.page.words import change, changes, listed, on, quoted
 
 # %% [markdown]
 # Each row of `runs` is one network, trained as [Experiments](04_experiments.ipynb) shows for one of
@@ -208,22 +208,12 @@ say(
 # %% [markdown]
 # ## The data sets one by one
 
-
 # %%
-def quoted(dataset, metric, *names):
-    """A metric of several methods on one data set, as text, with the paper's in parentheses."""
-    cells = []
-    for name in names:
-        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
-        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
-    return listed(cells)
-
-
 three = [m for m in ("CE", "AMOL", "AMOL-asym") if m in settings.methods]
 if not np.isnan([tables.value(summary, "Abalone", m, "CHR") for m in three]).all():
     say(
         "**Abalone** has many test samples in its outermost classes, so the plain rate is worth "
-        f"reading. CHR is {quoted('Abalone', 'CHR', *three)}. A rate of zero looks like a cure; "
+        f"reading. {quoted(summary, 'Abalone', 'CHR', three)} A rate of zero looks like a cure; "
         "the [discussion](07_discussion.ipynb) looks at what the networks answer instead."
     )
 
@@ -233,8 +223,7 @@ if "Wine White" in drops:
     say(
         (len(drops) > 1 and drops.idxmin() == "Wine White",
          "**Wine White** has the largest drop.", "**Wine White.**"),
-        f"CHR_ext is {quoted('Wine White', 'CHR_ext', *three)}, QWK "
-        f"{quoted('Wine White', 'QWK', *three)}.",
+        *(quoted(summary, "Wine White", metric, three) for metric in ("CHR_ext", "QWK")),
     )  # fmt: skip
 
 # %%

@@ -44,12 +44,13 @@ epochs: int = 200  # most epochs a network may train
 
 # %%
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from companion import StudySettings, run_study
 from companion.page import figures, footer, pictures, say, show, tables
-from companion.page.words import change, listed
+from companion.page.words import change, listed, quoted
 from companion.paper.open_choices import register_readings
 from companion.studies.recordings import load
 
@@ -132,20 +133,10 @@ say(
 #
 # ## The paper's three findings
 
-
 # %%
-def pair(metric, *names):
-    """A metric of two methods, ours with the paper's in parentheses; none where one wasn't run."""
-    ran = [name for name in names if not np.isnan(tables.value(summary, dataset, name, metric))]
-    cells = []
-    for name in ran if len(ran) > 1 else ():
-        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
-        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
-    return f"{tables.HEADINGS.get(metric, metric)} is {listed(cells)}." if cells else ""
-
-
+pair = partial(quoted, summary, dataset, least=2)
 say(
-    "1. **Direction.**", pair("CHR", "AMOL", "AMOL-asym"), pair("QWK", "AMOL", "AMOL-asym"),
+    "1. **Direction.**", pair("CHR", ["AMOL", "AMOL-asym"]), pair("QWK", ["AMOL", "AMOL-asym"]),
     (step("AMOL-asym", "AMOL", "CHR") < 0,
      "Why does penalizing *fewer* classes lower the rate? With the symmetric weight the classes "
      "just beyond the center are penalized nearly as much as the center; with the inward one they "
@@ -170,7 +161,7 @@ def told(spread):
 
 ours, papers = spreads(), spreads("paper_")
 say(
-    "2. **Shape.**", pair("QWK", "AMOL", "AMOL-exp"), pair("CHR", "AMOL", "AMOL-exp"),
+    "2. **Shape.**", pair("QWK", ["AMOL", "AMOL-exp"]), pair("CHR", ["AMOL", "AMOL-exp"]),
     r"The paper concludes that the shape hardly matters. The exponential peaks at $e^{\alpha}$ "
     r"instead of $1 + \alpha$, so part of the difference is plain strength.",
     (all(a > b for a, b in papers.values()) and not np.isnan([*ours.values()]).any(),
@@ -179,8 +170,8 @@ say(
      f"ours is {told(ours)}."),
 )  # fmt: skip
 say(
-    "3. **Base.**", pair("QWK", "AMOL", "AMOL-OLL", "AMOL-CE", "CE"),
-    pair("accuracy", "AMOL", "AMOL-OLL"),
+    "3. **Base.**", pair("QWK", ["AMOL", "AMOL-OLL", "AMOL-CE", "CE"]),
+    pair("accuracy", ["AMOL", "AMOL-OLL"]),
     "The weight on the closeness loss is the paper's negative result.",
 )  # fmt: skip
 

@@ -53,12 +53,6 @@ metrics = ["CHR", "center_rate", "center_recall", "extreme_recall", "J_c", "CHR_
 summary = tables.summarize(runs, metrics)
 dataset = "Abalone" if "Abalone" in settings.datasets else settings.datasets[-1]
 
-# %% [markdown]
-# ## Who is called what
-#
-# [Figure confusions](#fig-confusions) has the whole answer on one data set: the framed column is
-# the answer "center", the first and the last row are the samples that should be kept out of it.
-
 
 # %%
 def mean(method, metric):
@@ -66,6 +60,13 @@ def mean(method, metric):
     return tables.value(summary, dataset, method, metric)
 
 
+# %% [markdown]
+# ## Who is called what
+#
+# [Figure confusions](#fig-confusions) has the whole answer on one data set: the framed column is
+# the answer "center", the first and the last row are the samples that should be kept out of it.
+
+# %%
 ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
 center = {m: mean(m, "center_recall") for m in ("CE", "AMOL", "AMOL-asym")}
 ends_lost = (

@@ -42,9 +42,6 @@ contrasts = appendix.paired(runs, pairs, metrics).set_index(["method", "baseline
 means = runs.groupby(["dataset", "method"], sort=False)[metrics].mean()
 splits = int(runs["split_seed"].nunique())
 
-# %% [markdown]
-# ## What holds
-
 
 # %%
 def differ(method, baseline, metric):
@@ -60,6 +57,9 @@ def both(better, worse, more, fewer):
                if part]  # fmt: skip
     return " and ".join(clauses) or "no difference is shown on any set"
 
+
+# %% [markdown]
+# ## What holds
 
 # %%
 gain, better, worse = differ("AMOL", "CE", "QWK")
