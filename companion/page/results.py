@@ -1,6 +1,7 @@
 """Results of a page: tables and figures with their captions and files."""
 
 import base64
+import re
 
 import pandas as pd
 from IPython.display import display
@@ -17,7 +18,7 @@ def show(
     label: str,
     result,
     caption: str | list[Sentence],
-    alt: str = "",
+    alt: str | list[Sentence] = "",
     data: pd.DataFrame | None = None,
 ) -> None:
     """Display a table, figure or live chart with its caption, and write its files.
@@ -31,8 +32,8 @@ def show(
     result : DataFrame of str, tables.Table, Figure or altair chart
     caption : str or list
         Markdown; a list holds sentences as `say` takes them.
-    alt : str
-        What a figure shows, for those who can't see it.
+    alt : str or list
+        What a figure shows, for those who can't see it; without its markup.
     data : DataFrame, optional
         What the CSV file holds: of a figure what is drawn; of a table its numbers in full, by
         default its cells.
@@ -47,7 +48,8 @@ def show(
         raise ValueError(f"the label is {label!r}; allowed: fig-… or tab-…")
     if kind == "fig" and not alt:
         raise ValueError(f"{label} has no alt text")
-    text, records = chosen([caption] if isinstance(caption, str) else caption)
+    (text, records), (alt, _) = (chosen([t] if isinstance(t, str) else t) for t in (caption, alt))
+    alt = re.sub(r"\\(?=[\W_])|[*`]", "", tables.without_links(alt))
     grid = ""
     if kind == "tab":
         table = tables.Table(result, data=data) if isinstance(result, pd.DataFrame) else result
