@@ -575,7 +575,8 @@ about = {
 }
 made = (
     f"- {what}: {of['runs']:,} runs, {of['training seconds'] / 60:.0f} minutes of training on "
-    f"{of['processor']}, recorded {of['recorded']}. `amol study --record {name}` makes them anew."
+    f"{of['processor']}, recorded {of['recorded']}. `{'amol study --record ' + name}` makes them "
+    "anew."
     for name, (what, of) in about.items()
 )
 say("\n".join(made))
