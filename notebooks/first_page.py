@@ -79,8 +79,8 @@ say(
 # %% [markdown]
 # ## Which loss for which aim
 #
-# An aim is a metric. Each loss is compared with cross-entropy split by split, with the corrected 95
-# % interval of [(corrected)](splits.ipynb#eq-corrected), and a difference is *shown* where that
+# An aim is a metric. Each loss is compared with cross-entropy split by split, with the corrected
+# 95 % interval of [(corrected)](splits.ipynb#eq-corrected), and a difference is *shown* where that
 # interval leaves zero out. The advice follows one rule: among the losses that are shown to be
 # better than cross-entropy on some data set and worse on none, the one with the best mean rank over
 # the data sets; and cross-entropy where there is no such loss. `CE-masked`, which gives up a class,
