@@ -41,8 +41,9 @@ from companion.page import appendix, figures, footer, protocols, say, show, tabl
 from companion.page.words import listed
 from companion.paper.open_choices import CHOICES, distances_to_paper
 from companion.studies import protocol_fit, protocol_search, recordings
+from companion.studies.grids import verify
 from companion.studies.protocol_space import RANDOM, space_size
-from companion.studies.recording_checks import note_of, verify
+from companion.studies.recording_checks import note_of
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -58,7 +59,7 @@ if sample < 1:
 settings = StudySettings()
 runs = run_study(settings, progress=False)  # the default answers, trained here
 tried = recordings.load("choices")  # other answers, one at a time
-many = recordings.load("ranking")  # CE and AMOL on many splits
+many = recordings.load("hundred_splits")  # CE and AMOL on many splits
 distances = distances_to_paper(tried)
 
 # %%
@@ -199,10 +200,10 @@ pair, splits = listed(many["method"].unique()), ranked["split_seed"].nunique()
 say(
     "If there was one split, which? The number that tutorials like to write behind `random_state` "
     f"is 42. For [Figure ranking](#fig-ranking), {pair} were trained on {splits} splits of the "
-    f"three real data sets, {recordings.note('ranking')['runs']} runs in all."
+    f"three real data sets, {recordings.note('hundred_splits')['runs']} runs in all."
 )
 show(
-    "fig-ranking", appendix.ranking(ranked, settings.split_seed), data=ranked,
+    "fig-ranking", appendix.ranked_splits(ranked, settings.split_seed), data=ranked,
     caption=f"Splits in the order of their distance to the printed cells of {pair}; split 42 is "
     "marked.",
     alt="Two panels, QWK and CHR_ext: the splits from nearest to farthest, the distance to the "
@@ -570,8 +571,8 @@ show(
 # %%
 about = {
     "choices": ("The other answers, on one thread", recordings.note("choices")),
-    "ranking": ("The many splits, on one thread", recordings.note("ranking")),
-    "protocols": ("The search over all answers", facts),
+    "hundred_splits": ("The many splits, on one thread", recordings.note("hundred_splits")),
+    protocol_search.NAME: ("The search over all answers", facts),
 }
 made = (
     f"- {what}: {of['runs']:,} runs, {of['training seconds'] / 60:.0f} minutes of training on "
@@ -589,7 +590,7 @@ say("\n".join(made))
 # says so:
 
 # %% tags=["show-input"]
-verified = {name: verify(name, sample, sample_seed) for name in ("choices", "ranking")}
+verified = {name: verify(name, sample, sample_seed) for name in ("choices", "hundred_splits")}
 joint, compared = protocol_search.verify(sample, sample_seed)
 say(note_of(*(comparison for _, comparison in verified.values()), compared))
 

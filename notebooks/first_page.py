@@ -92,7 +92,7 @@ AIMS = {"QWK": "qwk", "AMAE": "amae", "MAE": "mae", "accuracy": "accuracy",
         "extreme_recall": "ends", "CHR_ext": "middle", "RPS": "rps"}  # fmt: skip
 recorded = recordings.load("splits")
 splits, count = recorded["split_seed"].nunique(), recorded["dataset"].nunique()
-found = first_page.contrasts(recorded, [*AIMS, "center_recall"])
+found = first_page.against_baseline(recorded, [*AIMS, "center_recall"])
 advice = {}
 for metric in AIMS:
     candidates = found["method"].ne("CE-masked") | (metric == "CHR_ext")

@@ -38,7 +38,8 @@ from companion.checks.loss_grid import conformance, released, speed
 from companion.page import footer, pictures, say, show, tables
 from companion.page.citations import cited
 from companion.page.words import listed
-from companion.studies.recording_checks import note_of, verify
+from companion.studies.grids import verify
+from companion.studies.recording_checks import note_of
 from companion.studies.recordings import load, note
 
 if min(sample, repeats) < 1:
