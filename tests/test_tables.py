@@ -155,10 +155,10 @@ def test_text_that_is_not_ours_stays_text(results):
 
 def test_files_keep_math_and_lose_links(results):
     cells = pd.DataFrame(
-        {"See": ["[Table a](b.ipynb#tab-a) & ([A 1950](https://a.b/(1)2))"]}, index=["$J_c$ of a_b"]
+        {"See": ["[Table a](b.ipynb#tab-a) & ([A 1950](https://a.b/(1)2))"]}, ["$J_c$ of a_b"]
     )
     tables.save("tab-z", tables.Table(cells.rename_axis("What")))
     tex = (results / "tables" / "tab-z.tex").read_text(encoding="utf-8")
-    assert r"$J_c$ of a\_b & tab-a \& sec-b \\" in tex
+    assert r"$J_c$ of a\_b & Table a \& (A 1950) \\" in tex
     stored = (results / "tables" / "tab-z.csv").read_text(encoding="utf-8")
     assert stored == "What,See\n$J_c$ of a_b,Table a & (A 1950)\n"
