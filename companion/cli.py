@@ -179,12 +179,11 @@ class _StudyCommand(click.Command):
     help="Train one of the recorded studies whole and write its rows to book/recorded.",
 )  # fmt: skip
 @click.option(
-    "--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True,
-    help="Train in processes of this machine or on a Dask cluster.",
+    "--address", metavar="tcp://HOST:PORT",
+    help="Train on a Dask cluster, whose scheduler is there, instead of in threads.",
 )  # fmt: skip
-@click.option("--address", help="Of the cluster's scheduler, such as tcp://host:8786.")
 @workers_option
-def study(record: str | None, backend: str, address: str | None, workers: int, **texts) -> None:
+def study(record: str | None, address: str | None, workers: int, **texts) -> None:
     """Train a grid of data sets, methods and seeds; print means.
 
     A list is written a,b or '[a, "b, c"]', a mapping '{Focal: {gamma: 3}}'.
@@ -192,8 +191,6 @@ def study(record: str | None, backend: str, address: str | None, workers: int, *
     from companion.train.study import StudySettings, run_study
 
     given = {name: text for name, text in texts.items() if text is not None}
-    if (backend == "dask") != bool(address):
-        raise Refusal("--backend dask and --address tcp://host:port belong together")
     if record:
         if given:
             option = next(iter(given)).replace("_", "-")

@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -183,8 +188,8 @@ measured = conformance()
 cells = pd.DataFrame({
     "Loss": measured["loss"],
     "Formula": measured["formula"].str.replace("|", r"\vert "),
-    "Source": measured["source"].map("{{cite:p}}`{}`".format),
-    "Exactness": measured["exactness"].map("{:.0e}".format),
+    "Source": measured["source"].map("{{cite:p}}`{}`".format).where(measured["source"] != "", "–"),
+    "Exactness": measured["exactness"].map("{:.0e}".format).replace("nan", "no reference"),
     "Stable to": measured["stable_to"],
     **{name.capitalize(): measured[name].map(yes) for name in ("gradcheck", "compile", "half")},
     "Weights": measured["weights"],

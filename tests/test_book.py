@@ -166,11 +166,15 @@ def locked() -> dict[str, str]:
 def test_lock_pins_what_the_package_asks_for():
     pins = locked()
     assert pins["torch"] == "2.13.0"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].values()
-    for text in itertools.chain(project["dependencies"], *extras):
+    projects = [
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+        for folder in ("amol", ".")
+    ]
+    needs = [project["dependencies"] for project in projects]
+    extras = [needed for p in projects for needed in p["optional-dependencies"].values()]
+    for text in itertools.chain(*needs, *extras):
         wanted = Requirement(text)
-        if wanted.name != "amol":
+        if wanted.name not in ("amol", "amol-companion"):
             assert wanted.specifier.contains(pins[wanted.name.lower().replace(".", "-")]), text
 
 
@@ -179,7 +183,11 @@ def test_conda_environment_uses_the_lock():
     python, pytorch, _, nested = environment["dependencies"]
     assert python == "python=3.11"
     assert pytorch == f"pytorch-cpu={locked()['torch']}"  # without it pip brings CUDA's build
-    assert nested["pip"] == ["--requirement requirements.lock", "--editable ."]
+    assert nested["pip"] == [
+        "--requirement requirements.lock",
+        "--editable ./amol",
+        "--editable .",
+    ]
 
 
 def test_contents_list_pages_that_exist():

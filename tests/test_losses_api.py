@@ -389,8 +389,19 @@ def test_binary_tasks_by_hand():
 
 def test_registry_names_all_methods():
     assert set(PAPER_METHODS) <= set(LOSSES) and len(PAPER_METHODS) == 8
-    assert [n for n in ALL if LOSSES[n].shared_head] == ["CORAL", "CLM"]
-    assert [n for n in ALL if make(n).num_logits == 4] == ["CORAL", "CORN", "CLM"]
+    assert LOSSES["CORAL"].shared_head and LOSSES["CLM"].shared_head
+    assert [make(n).num_logits for n in ("CORAL", "CORN", "CLM", "AMOL")] == [4, 4, 4, 5]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_package_exports_each_registered_loss(name):
+    assert getattr(losses, LOSSES[name].__name__) is LOSSES[name]
+    assert LOSSES[name].__name__ in losses.__all__ and LOSSES[name].__name__ in dir(losses)
+
+
+def test_the_package_exports_no_helpers():
+    assert {"AMOLLoss", "center_weight", "register_loss"} < set(losses.__all__) == set(dir(losses))
+    assert not {"torch", "Tensor", "positive", "FunctionLoss"} & set(losses.__all__)
 
 
 def test_a_function_becomes_a_method():
@@ -542,7 +553,7 @@ loss(torch.zeros(2, 7, requires_grad=True), torch.tensor([0, 6])).backward()
 
 
 def test_import_needs_torch_and_numpy_only():
-    base = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    base = tomllib.loads((ROOT / "amol" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert [re.match("[a-z]+", need)[0] for need in base["dependencies"]] == ["numpy", "torch"]
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,10 +1,14 @@
 """Agreement with released libraries at moderate logits, and their faults not shared."""
 
+import math
+
 import pytest
 import torch
+from conftest import ROOT
 
 from amol.losses import LOSSES, SORDLoss, distances
 from companion.checks import loss_grid
+from companion.checks.reference_losses import REFERENCES
 
 Z = torch.tensor(
     [[0.3, -1.2, 2.0, 0.7, -0.4], [1.5, 0.2, -0.7, 0.1, 0.9], [-2.0, 0.4, 0.0, 1.1, 0.6]],
@@ -72,7 +76,20 @@ def test_grid_of_this_package_has_no_gap():
     assert (grid["exactness"] < 1e-12).all() and (grid["stable_to"] == 10000).all()
     assert grid[["gradcheck", "compile", "half"]].all(axis=None)
     assert (grid["weights"] == "scale-free").all() and (grid["accepts"] == "").all()
-    assert set(loss_grid.FORMULAS) <= set(LOSSES)
+
+
+def test_grid_lists_a_loss_without_a_reference(monkeypatch):
+    monkeypatch.delitem(REFERENCES, "CDW-CE")
+    row = loss_grid.conformance(["CDW-CE"]).iloc[0]
+    assert (row["loss"], row["formula"], row["source"]) == ("CDW-CE", "", "")
+    assert math.isnan(row["exactness"]) and row["gradcheck"]
+
+
+def test_each_reference_is_of_a_loss_and_has_a_formula_and_a_source():
+    bibliography = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
+    assert set(REFERENCES) <= set(LOSSES)
+    for found in REFERENCES.values():
+        assert found.formula and f"{{{found.source}," in bibliography
 
 
 def test_grid_finds_known_faults():
@@ -99,5 +116,5 @@ def test_released_libraries_fall_back_on_the_record(monkeypatch):
 @pytest.mark.slow
 def test_speed_is_measured_for_k_logits():
     rows = loss_grid.speed(repeats=5, samples=64, classes=(5,))
-    assert set(rows["loss"]) == set(loss_grid.FORMULAS) - {"CORAL", "CORN", "CLM"}
+    assert set(rows["loss"]) == set(LOSSES) - {"CORAL", "CORN", "CLM"}
     assert (rows["ratio"] > 0).all() and (rows["milliseconds"] > 0).all()

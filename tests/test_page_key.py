@@ -24,14 +24,16 @@ PAGES = {
 def checkout(tmp_path, monkeypatch):
     """A copy of the package, with one page for each kind of thing that a page may rest on."""
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "amol", tmp_path / "amol", ignore=ignored)
+    for package in module.PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
     shutil.copytree(ROOT / "book" / "recorded", tmp_path / "book" / "recorded")
     for folder in ("notebooks", "data"):
         (tmp_path / folder).mkdir()
     (tmp_path / "data" / "mine.csv").write_text("a\n1\n")
     for name, code in PAGES.items():
         write_pair(tmp_path / "notebooks", name, f"# %%\n{code}\n")
-    monkeypatch.setattr(module, "PACKAGE", tmp_path / "amol")
+    copies = {package: tmp_path / package for package in module.PACKAGES}
+    monkeypatch.setattr(module, "PACKAGES", copies)
     monkeypatch.setattr(module, "ROOT", tmp_path)
     yield tmp_path
     module._modules.cache_clear()

@@ -1,12 +1,37 @@
 """Kinds of compiled losses: each sample's value and slopes.
 
-A new kind takes a function here, a place in `KINDS` and a line in `apply_kind`. A run's key counts
-the functions that its loss uses and no other, so a new one leaves all stored runs as they are.
+A loss says by name which kind it is and gives the tables, see `amol.losses.OrdinalLoss`. A new
+kind takes a function here and a place in `KINDS`. A run's key counts the functions that its loss
+uses and no other, so a new one leaves all stored runs as they are.
 """
 
 import numpy as np
+from numba import njit
 
 from .arithmetic import compiled, exp32, f4, inlined, log1p32, log32, logistic
+
+
+def one_of(functions):
+    """A function for compiled ones: of a number and arguments for the function of that number."""
+    first, *others = functions
+
+    @njit(inline="always")  # else each function is compiled again at every step down
+    def last(number, arguments):
+        first(*arguments)
+
+    if not others:
+        return last
+    rest = one_of(others)
+
+    @njit(inline="always")
+    def call(number, arguments):
+        if number == 0:
+            first(*arguments)
+        else:
+            rest(number - 1, arguments)
+
+    return call
+
 
 # Each kind takes logits z (n, ·), labels y (n,), tables (count, K, ·), the number of outputs and
 # memory p and log_p (n, ·); it fills values (n,) and slopes (n, ·), of which the loss and its
@@ -318,26 +343,9 @@ KINDS = (
 )  # fmt: skip
 
 
+_call = one_of(KINDS)
+
+
 @compiled
 def apply_kind(formula, z, y, p, log_p, values, slopes):
-    kind, tables, outputs = formula.kind, formula.tables, formula.outputs
-    if kind == 0:
-        weighted_divergence(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 1:
-        weighted_log(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 2:
-        distance_log(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 3:
-        focal(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 4:
-        accumulated_log(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 5:
-        binary_tasks(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 6:
-        adjusted_log(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 7:
-        squared_cumulative(z, y, tables, outputs, p, log_p, values, slopes)
-    elif kind == 8:
-        ordered_cuts(z, y, tables, outputs, p, log_p, values, slopes)
-    else:
-        weighted_kappa(z, y, tables, outputs, p, log_p, values, slopes)
+    _call(formula.kind, (z, y, formula.tables, formula.outputs, p, log_p, values, slopes))

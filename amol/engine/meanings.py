@@ -1,11 +1,12 @@
 """Meanings of outputs: labels and class probabilities from logits.
 
-A new meaning takes a function here, a place in `MEANINGS` and a line in `apply_meaning`; keys count
+A loss names its meaning; a new one takes a function here and a place in `MEANINGS`. Keys count
 functions as `kinds` says. Each takes logits z (n, ·) and the number of a class that never occurs,
 or −1; it fills probabilities (n, K) and labels (n,).
 """
 
 from .arithmetic import compiled, exp32, f4, logistic
+from .kinds import one_of
 
 
 @compiled
@@ -77,13 +78,9 @@ def ordered_labels(z, without, probabilities, labels):
 MEANINGS = (softmax_labels, cumulative_labels, conditional_labels, ordered_labels)
 
 
+_call = one_of(MEANINGS)
+
+
 @compiled
 def apply_meaning(meaning, z, without, probabilities, labels):
-    if meaning == 0:
-        softmax_labels(z, without, probabilities, labels)
-    elif meaning == 1:
-        cumulative_labels(z, without, probabilities, labels)
-    elif meaning == 2:
-        conditional_labels(z, without, probabilities, labels)
-    else:
-        ordered_labels(z, without, probabilities, labels)
+    _call(meaning, (z, without, probabilities, labels))

@@ -7,61 +7,36 @@ tensor(6.7366)
 >>> loss.predict(torch.eye(7)).tolist()
 [0, 1, 2, 3, 4, 5, 6]
 """
-# ruff: noqa: F401
+# ruff: noqa: F401, F403
 
-from .amol import (
-    AMOLAsymLoss,
-    AMOLCELoss,
-    AMOLExpLoss,
-    AMOLLoss,
-    AMOLOLLLoss,
-    KLLoss,
-    weighted_divergence,
-)
+from .amol import *
 from .base import BatchLoss, OrdinalLoss
-from .binary import CORALLoss, CORNLoss
-from .pointwise import (
-    CDWCELoss,
-    CrossEntropyLoss,
-    DistanceLogLoss,
-    FocalLoss,
-    MaskedCenterLoss,
-    OLLLoss,
-    SORDLoss,
-    cross_entropy,
-    distance_log_loss,
-    log_softmax,
-    weighted_log_loss,
-)
+from .binary import *
+from .minimizers import RiskMinimizer, minimize_risk, mixing_table
+from .mixtures import Unmixed, unmix
+from .pointwise import *
 from .registry import LOSSES, PAPER_METHODS, register_loss
-from .rivals import (
-    BalancedCrossEntropyLoss,
-    CLMLoss,
-    EMD2Loss,
-    LogitAdjustedLoss,
-    WKLoss,
-    counted,
-    cutpoints,
-)
-from .slace import SLACELoss, SLACEProxLoss, accumulated_log_loss, proximity
-from .soft_labels import (
-    BetaLoss,
-    BinomialLoss,
-    ExponentialLoss,
-    PoissonLoss,
-    SoftLabelLoss,
-    TriangularLoss,
-    beta_labels,
-    beta_shapes,
-    binomial_labels,
-    exponential_labels,
-    poisson_labels,
-    triangular_labels,
-)
-from .tables import center_class, center_weight, closeness, distances, gaussian_log_target
+from .rivals import *
+from .slace import *
+from .soft_labels import *
+from .solver import optimality_gap, risk
+from .tables import *
 
-__all__ = [
-    "LOSSES",
-    "PAPER_METHODS",
-    *(n for n, x in globals().items() if getattr(x, "__module__", "").startswith(f"{__name__}.")),
-]
+
+def _listed(names: dict) -> list[str]:
+    """Classes and functions of the modules above, but for helpers of the losses."""
+    modules = {name: getattr(found, "__module__", "") for name, found in names.items()}
+    aside = ("", "base", "registry")
+    return [
+        name
+        for name, module in modules.items()
+        if module.startswith(__name__) and module[len(__name__) + 1 :] not in aside
+    ]
+
+
+__all__ = ["LOSSES", "PAPER_METHODS", "BatchLoss", "OrdinalLoss", "register_loss"]
+__all__ += _listed(globals())
+
+
+def __dir__():
+    return __all__

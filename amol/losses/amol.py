@@ -42,11 +42,16 @@ class KLLoss(OrdinalLoss):
         Width of q in classes, above 0.
     """
 
+    kind = "weighted_divergence"
+
     def __init__(self, num_classes, *, sigma=1.0, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.sigma = positive("sigma", sigma)
         self.add_table("log_target", gaussian_log_target(num_classes, sigma))
         self.add_table("m", center_weight(num_classes, alpha=0))
+
+    def kind_tables(self):
+        return [self._exact["m"], -self._exact["m"] * self._exact["log_target"]]
 
     def values(self, logits, target):
         log_target, m = self.table("log_target", logits), self.table("m", logits)

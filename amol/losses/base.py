@@ -39,6 +39,9 @@ class OrdinalLoss(nn.Module):
     """
 
     shared_head = False  # whether all logits share one weight vector, as in CORAL
+    without = None  # a class that is never predicted
+    # Functions of `amol.engine`: value and slopes, where they are compiled; and what logits mean.
+    kind, meaning = None, "softmax_labels"
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__()
@@ -69,6 +72,10 @@ class OrdinalLoss(nn.Module):
         """Table `name` in the dtype of the logits."""
         table = getattr(self, name)
         return table if table.dtype == logits.dtype else self._exact[name].to(logits)
+
+    def kind_tables(self) -> list[Tensor] | None:
+        """What `kind` takes, tables of one shape; None for parameters that it doesn't know."""
+        return [torch.zeros(1, 1)]
 
     def values(self, logits: Tensor, target: Tensor) -> Tensor:
         """Loss of each sample before class weights: (..., num_logits), (...) -> (...)."""

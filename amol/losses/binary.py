@@ -7,7 +7,7 @@ from .base import OrdinalLoss
 from .registry import register_loss
 
 
-def task_signs(num_classes):
+def _task_signs(num_classes):
     """+1 where y > k, else −1: (K, K − 1) float64, row y, column k."""
     k = torch.arange(num_classes - 1)
     return torch.where(torch.arange(num_classes)[:, None] > k, 1.0, -1.0).double()
@@ -29,12 +29,15 @@ class CORALLoss(OrdinalLoss):
     tensor(2)
     """
 
-    shared_head = True
+    shared_head, kind, meaning = True, "binary_tasks", "cumulative_labels"
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.num_logits = num_classes - 1
-        self.add_table("signs", task_signs(num_classes))
+        self.add_table("signs", _task_signs(num_classes))
+
+    def kind_tables(self):
+        return [self._exact["signs"]]
 
     def values(self, logits, target):
         return -F.logsigmoid(F.embedding(target, self.table("signs", logits)) * logits).sum(-1)
@@ -63,11 +66,16 @@ class CORNLoss(OrdinalLoss):
     tensor(2)
     """
 
+    kind, meaning = "binary_tasks", "conditional_labels"
+
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.num_logits = num_classes - 1
-        self.add_table("signs", task_signs(num_classes))
+        self.add_table("signs", _task_signs(num_classes))
         self.add_table("entered", torch.ones_like(self._exact["signs"]).tril())  # k ≤ y
+
+    def kind_tables(self):
+        return [self._exact["signs"] * self._exact["entered"]]
 
     def values(self, logits, target):
         signs, entered = self.table("signs", logits), self.table("entered", logits)

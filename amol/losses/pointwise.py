@@ -74,6 +74,11 @@ class CrossEntropyLoss(OrdinalLoss):
     tensor(1.3863)
     """
 
+    kind = "weighted_log"
+
+    def kind_tables(self):
+        return [torch.eye(self.num_classes)]
+
     def values(self, logits, target):
         return cross_entropy(logits, target)
 
@@ -89,6 +94,10 @@ class MaskedCenterLoss(CrossEntropyLoss):
     tensor(2)
     """
 
+    @property
+    def without(self):
+        return center_class(self.num_classes)
+
     def probabilities(self, logits):
         return torch.softmax(self._masked(logits), -1)
 
@@ -96,14 +105,25 @@ class MaskedCenterLoss(CrossEntropyLoss):
         return self._masked(logits).argmax(-1)
 
     def _masked(self, logits):
-        center = torch.arange(self.num_classes, device=logits.device) == center_class(
-            self.num_classes
-        )
+        center = torch.arange(self.num_classes, device=logits.device) == self.without
         return logits.masked_fill(center, -torch.inf)
 
 
 class TableLoss(OrdinalLoss):
-    """`weighted_log_loss` with a table `soft_target`, which a subclass adds."""
+    """`weighted_log_loss` with a table `soft_target`, which a subclass adds.
+
+    >>> class Smoothed(TableLoss):
+    ...     def __init__(self, num_classes, **common):
+    ...         super().__init__(num_classes, **common)
+    ...         self.add_table("soft_target", 0.9 * torch.eye(num_classes).double() + 0.05)
+    >>> Smoothed(2)(torch.tensor([[0.0, 9.0]]), torch.tensor([0]))
+    tensor(8.5501)
+    """
+
+    kind = "weighted_log"
+
+    def kind_tables(self):
+        return [self._exact["soft_target"]]
 
     def values(self, logits, target):
         return weighted_log_loss(logits, target, self.table("soft_target", logits))
@@ -164,6 +184,8 @@ class DistanceLogLoss(OrdinalLoss):
         costs nothing until its probability passes the margin.
     """
 
+    kind = "distance_log"
+
     def __init__(
         self,
         num_classes,
@@ -179,6 +201,9 @@ class DistanceLogLoss(OrdinalLoss):
         self.margin = not_negative("margin", margin)
         cost = distances(num_classes) ** self.power
         self.add_table("cost", cost.fill_diagonal_(0))
+
+    def kind_tables(self):
+        return None if self.margin else [self._exact["cost"]]
 
     def values(self, logits, target):
         cost = self.table("cost", logits)
@@ -212,9 +237,14 @@ class FocalLoss(OrdinalLoss):
         Focus on hard samples, at least 0; 0 is cross-entropy.
     """
 
+    kind = "focal"
+
     def __init__(self, num_classes, *, gamma=2.0, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.gamma = not_negative("gamma", gamma)
+
+    def kind_tables(self):
+        return [torch.full((1, 1), self.gamma)]
 
     def values(self, logits, target):
         label = target.unsqueeze(-1)

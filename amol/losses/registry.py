@@ -37,7 +37,7 @@ def register_loss(name: str):
         raise TypeError(f'register_loss takes a name first: @register_loss("my loss"), got {name}')
 
     def register(loss):
-        if name in LOSSES and _of_package(LOSSES[name]) and not _of_package(loss):
+        if name in LOSSES and of_package(LOSSES[name]) and not of_package(loss):
             raise ValueError(f"{name!r} comes with the package; choose another name")
         is_class = isinstance(loss, type) and issubclass(loss, OrdinalLoss)
         LOSSES[name] = loss if is_class else _from_function(loss)
@@ -46,7 +46,8 @@ def register_loss(name: str):
     return register
 
 
-def _of_package(loss) -> bool:
+def of_package(loss) -> bool:
+    """Whether a loss came with the package, and no user of it wrote it."""
     return getattr(loss, "__module__", "").startswith(f"{__package__}.")
 
 

@@ -53,7 +53,7 @@ class CLMLoss(OrdinalLoss):
     tensor(1)
     """
 
-    shared_head = True
+    shared_head, kind, meaning = True, "ordered_cuts", "ordered_labels"
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
@@ -90,6 +90,8 @@ class EMD2Loss(OrdinalLoss):
     tensor(0.5556)
     """
 
+    kind = "squared_cumulative"
+
     def values(self, logits, target):
         p = torch.softmax(logits, -1)
         upto = p.cumsum(-1)[..., :-1]
@@ -123,9 +125,16 @@ class WKLoss(BatchLoss):
     tensor(0.3333)
     """
 
+    kind = "weighted_kappa"
+
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.add_table("cost", (distances(num_classes) / (num_classes - 1)) ** 2)
+
+    def kind_tables(self):
+        cost, weight = self._exact["cost"], self.weight
+        weight = torch.ones(self.num_classes) if weight is None else weight
+        return [cost, weight[:, None].expand_as(cost)]
 
     def batch_values(self, logits, target, weights):
         p, cost = torch.softmax(logits, -1), F.embedding(target, self.table("cost", logits))
@@ -159,6 +168,8 @@ class LogitAdjustedLoss(OrdinalLoss):
         any counts as one sample. Equal counts without.
     """
 
+    kind = "adjusted_log"
+
     def __init__(
         self,
         num_classes,
@@ -174,6 +185,9 @@ class LogitAdjustedLoss(OrdinalLoss):
         counts = counted(self.num_classes, class_counts).clamp(min=1)
         self.add_table("shift", self.tau * (counts / counts.sum()).log())
         self.class_counts = None if class_counts is None else counts.tolist()
+
+    def kind_tables(self):
+        return [self._exact["shift"][None]]
 
     def values(self, logits, target):
         return cross_entropy(logits + self.table("shift", logits), target)

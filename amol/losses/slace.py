@@ -52,6 +52,8 @@ def accumulated_log_loss(logits: Tensor, target: Tensor, order: Tensor, mass: Te
 class _Accumulated(OrdinalLoss):
     """SLACE on a (K, K) table of dissimilarities, row y; equal ones enter together."""
 
+    kind = "accumulated_log"
+
     def __init__(self, num_classes, dissimilarity, slope, reduction, weight, ignore_index):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.slope = positive("slope", slope)
@@ -62,6 +64,9 @@ class _Accumulated(OrdinalLoss):
         mass = torch.zeros_like(soft).scatter_add(-1, last, soft.gather(-1, order))
         self.add_table("mass", mass)
         self.register_buffer("order", order, persistent=False)
+
+    def kind_tables(self):
+        return [self.order, self._exact["mass"]]
 
     def values(self, logits, target):
         return accumulated_log_loss(logits, target, self.order, self.table("mass", logits))

@@ -6,6 +6,7 @@ cross-entropy. Each gives a tidy frame for the book.
 """
 
 import importlib
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -18,7 +19,7 @@ import torch.nn.functional as F
 from mpmath import mpf
 
 from amol.losses import LOSSES, BatchLoss, OrdinalLoss
-from companion.checks.reference_losses import batch_oracle, oracle
+from companion.checks.reference_losses import REFERENCES, Reference, oracle
 from companion.paths import ROOT
 
 RECORDED = ROOT / "book" / "recorded" / "released_losses.csv"
@@ -26,43 +27,14 @@ MAGNITUDES = (1, 10, 100, 1000, 10000)
 K = 7
 TOLERANCE = 1e-3  # the spacing of float32 numbers near 10⁴
 
-_DIVERGENCE = r"\sum_k m(k,y)\, \hat y_k \log (\hat y_k / p_k)"
-_DISTANCE = r"-\sum_k d_k^{\,a} \log (1 - \hat y_k)"
-_ACCUMULATED = r"-\sum_i q_i \log \sum_{j:\, d_j \le d_i} \hat y_j"
-_SOFT = r"-\sum_k p_k \log \hat y_k"
-FORMULAS = {  # name: (formula, key of its source in the bibliography)
-    "CE": (r"-\log \hat y_y", "paszke2019"),
-    "OLL": (r"-\sum_k (1 - d_k/(K-1)) \log \hat y_k", "kandel2026"),
-    "SORD": (r"-\sum_k p_k \log \hat y_k", "diaz2019"),
-    "AMOL": (_DIVERGENCE, "kandel2026"),
-    "AMOL-asym": (_DIVERGENCE + r",\ m \text{ inward only}", "kandel2026"),
-    "AMOL-exp": (_DIVERGENCE + r",\ m = e^{\alpha(1-|k-c|/c)|y-c|/c}", "kandel2026"),
-    "AMOL-OLL": (r"-\sum_k m(k,y)\, (1 - d_k/(K-1)) \log \hat y_k", "kandel2026"),
-    "AMOL-CE": (r"-m(y,y) \log \hat y_y", "kandel2026"),
-    "KL": (r"\sum_k \hat y_k \log (\hat y_k / p_k)", "kandel2026"),
-    "CE-masked": (r"-\log \hat y_y,\ \arg\max_{k \ne c}", "paszke2019"),
-    "OLL-Castagnos": (_DISTANCE + r",\ a = 1", "castagnos2022"),
-    "CDW-CE": (_DISTANCE + r",\ a = 2", "polat2024"),
-    "Focal": (r"-(1 - \hat y_y)^\gamma \log \hat y_y", "lin2017"),
-    "CORAL": (r"-\sum_k \log s(\pm z_k)", "cao2020"),
-    "CORN": (r"-\sum_{k \le y} \log s(\pm z_k)", "shi2023"),
-    "SLACE": (_ACCUMULATED, "nachmani2025"),
-    "SLACE-prox": (_ACCUMULATED + r",\ d \text{ from class counts}", "nachmani2025"),
-    "Triangular": (_SOFT + r",\ p \text{ triangular}", "vargas2023triangular"),
-    "Binomial": (_SOFT + r",\ p \text{ binomial}", "liu2020"),
-    "Poisson": (_SOFT + r",\ p \propto e^{\text{Poisson}}", "liu2020"),
-    "Exponential": (_SOFT + r",\ p_k \propto e^{-d_k}", "vargas2023exponential"),
-    "Beta": (_SOFT + r",\ p \text{ beta}", "vargas2022"),
-    "CLM": (r"-\log (s(t_{y-1}) - s(t_y))", "mccullagh1980"),
-    "EMD2": (r"\sum_k (\sum_{j \le k} \hat y_j - [y \le k])^2", "hou2016"),
-    "WK": (r"\sum_{ij} (i-j)^2 O_{ij} / \sum_{ij} (i-j)^2 E_{ij}", "delatorre2018"),
-    "LogitAdj": (r"-\log \hat y_y,\ z + \tau \log \pi", "menon2021"),
-    "CE-balanced": (r"-\frac{n}{K n_y} \log \hat y_y", "pedregosa2011"),
-}
-
 
 def exactness(name: str, samples: int = 2, classes=(2, 7, 21), magnitudes=MAGNITUDES) -> float:
-    """Worst relative error in float64 against `oracle`, over K and |logits| up to 10⁴."""
+    """Worst relative error in float64 against `oracle`, over K and |logits| up to 10⁴.
+
+    Not a number for a loss that isn't in `REFERENCES`.
+    """
+    if name not in REFERENCES:
+        return math.nan
     generator = torch.Generator().manual_seed(0)
     worst = 0.0
     for num_classes in classes:
@@ -82,7 +54,7 @@ def _values_and_exact(name, loss, z, y):
     """Of each sample, or of the whole batch where the loss is one of batches."""
     values = loss(z, y)
     if isinstance(loss, BatchLoss):
-        return [(values.mean(), batch_oracle(z, y.tolist()))]
+        return [(values.mean(), oracle(name, loss, z, y.tolist()))]
     exact = [oracle(name, loss, row, label) for row, label in zip(z, y.tolist(), strict=True)]
     return list(zip(values, exact, strict=True))
 
@@ -211,19 +183,25 @@ def _samples(ours):
 
 
 def conformance(names=None) -> pd.DataFrame:
-    """One row per loss of this package: formula, source, `exactness` and the grid of `Candidate`.
+    """One row per registered loss: formula, source, `exactness` and the grid of `Candidate`.
 
+    Without a definition in `REFERENCES` the first two are empty, and exactness is no number.
     `stable_to` is the largest |logit| of those tried up to which float32 values and gradients
     hold, `accepts` lists bad input that passes silently.
     """
     rows = []
-    for name in FORMULAS if names is None else names:
-        formula, source = FORMULAS.get(name, ("", ""))
-        made = _ours(name)
+    for name in _registered() if names is None else names:
+        found, made = REFERENCES.get(name, Reference("", "", None)), _ours(name)
         row = Candidate(name, "amol", lambda w, name=name: _ours(name, w), made).measure()
-        known = {"formula": f"${formula}$", "source": source, "exactness": exactness(name)}
+        formula = found.formula and f"${found.formula}$"
+        known = {"formula": formula, "source": found.source, "exactness": exactness(name)}
         rows.append({"loss": name} | known | row)
     return pd.DataFrame(rows)
+
+
+def _registered() -> list[str]:
+    """Names of all losses, in the order of `REFERENCES`, the others behind."""
+    return sorted(LOSSES, key=[*REFERENCES, *LOSSES].index)
 
 
 def _ours(name, weight=None):
@@ -294,7 +272,7 @@ def speed(repeats: int = 30, samples: int = 4096, classes=(7, 101)) -> pd.DataFr
     for num_classes in classes:
         z = torch.randn(samples, num_classes, requires_grad=True)
         y = torch.randint(num_classes, (samples,))
-        for name in FORMULAS:
+        for name in _registered():
             loss = LOSSES[name](num_classes=num_classes)
             if loss.num_logits != num_classes:
                 continue

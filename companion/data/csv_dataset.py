@@ -18,7 +18,7 @@ import pandas as pd
 from companion.data.csv_table import (
     CLASSES,
     DATE,
-    DECIMALS,
+    DECIMAL_MARKS,
     SEPARATORS,
     THOUSANDS,
     Format,
@@ -285,7 +285,7 @@ class _Table:
         texts = {text for column in numbers for text in pd.unique(column)}
         texts = [text for text in texts if nearly_number(text) or plain_number(text)]
         found = {}  # by decimal sign, since one without a thousands separator comes first
-        for thousands, decimal in product(THOUSANDS, DECIMALS):
+        for thousands, decimal in product(THOUSANDS, DECIMAL_MARKS):
             if decimal != thousands and all(plain_number(t, decimal, thousands) for t in texts):
                 found.setdefault(decimal, thousands)
         ways = []

@@ -17,7 +17,7 @@ import pandas as pd
 from companion.data.dataset import LARGEST
 
 SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "space": r"\s+"}
-DECIMALS = (".", ",")
+DECIMAL_MARKS = (".", ",")
 CLASSES = range(3, 257)  # a center has a class on either side
 THOUSANDS = ("", ",", ".", "'", "space")
 MINUS = "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
@@ -58,7 +58,7 @@ class Format:
     def __post_init__(self):
         choices = {
             "sep": tuple(SEPARATORS),
-            "decimal": DECIMALS,
+            "decimal": DECIMAL_MARKS,
             "thousands": tuple(mark for mark in THOUSANDS if mark != self.decimal),
             "header": (True, False, None),
         }

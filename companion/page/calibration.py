@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from amol import engine
 from amol.metrics.probabilities import BINS
 from companion.page.appendix import BLUE, RED
-from companion.page.style import FAINT, is_wide, literal, panels, starts_row, two_widths
+from companion.page.style import FAINT, escape_math, is_wide, panels, starts_row, two_widths
 from companion.studies.decisions import DECIMALS, fit_temperature, tempered
 from companion.studies.fair_fight import run_of
 
@@ -58,7 +58,7 @@ def reliability_figure(frame: pd.DataFrame) -> Figure:
             full = when == "after"
             style = {"color": BLUE if full else RED, "mfc": BLUE if full else "white", "ms": 6}
             ax.plot(line["p"], line["hits"], f"{look}-", label=f"{when} the temperature", **style)
-        ax.set(title=literal(method), xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1))
+        ax.set(title=escape_math(method), xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1))
         ax.set_ylabel("share right" if starts_row(ax) else "")
     figure.supxlabel("probability of the answer")
     handles, labels = axes[0].get_legend_handles_labels()

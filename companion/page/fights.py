@@ -16,8 +16,8 @@ from companion.page.style import (
     BAND,
     FAINT,
     INK,
+    escape_math,
     is_wide,
-    literal,
     method_style,
     panels,
     row_names,
@@ -256,7 +256,7 @@ def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
                     ax.annotate(point.name, at, color=INK, **near)
         ax.margins(0.15)
         ax.grid(color=BAND)
-        ax.set(title=literal(dataset), xlabel=HEADINGS.get(x, x))
+        ax.set(title=escape_math(dataset), xlabel=HEADINGS.get(x, x))
         ax.set_ylabel(HEADINGS.get(y, y) if starts_row(ax) else "")
         ax.locator_params(nbins=4)
     handles, labels = axes[0].get_legend_handles_labels()

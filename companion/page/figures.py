@@ -30,8 +30,8 @@ from companion.page.style import (
     PNG_SCALE,
     STYLE,
     class_ticks,
+    escape_math,
     is_wide,
-    literal,
     method_style,
     name_panel,
     panels,
@@ -93,7 +93,7 @@ def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:
         taken.append(box)
         style = {"ha": side, "va": "center", "textcoords": "offset points"}
         halo = {"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.5}
-        ax.annotate(literal(name), point, (dx, dy), bbox=halo, **style)
+        ax.annotate(escape_math(name), point, (dx, dy), bbox=halo, **style)
 
 
 @two_widths
@@ -131,7 +131,7 @@ def average_distribution(frame: pd.DataFrame, truth: pd.Series, center: int) -> 
     for method, line in frame.groupby("method", sort=False):
         color, marker = method_style(method)
         style = {"color": color, "marker": marker, "lw": 2, "capsize": 3}
-        style["label"] = literal(method)
+        style["label"] = escape_math(method)
         ax.errorbar(line["k"], line["mean"], line["std"], **style)
     ax.set(xlabel="class $k$", ylabel="mean probability", ylim=(0, None))
     ax.set_xticks(class_ticks(ax, len(truth)))

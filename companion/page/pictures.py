@@ -14,8 +14,8 @@ from companion.page.style import (
     INK,
     MOST_NUMBERED,
     class_ticks,
+    escape_math,
     is_wide,
-    literal,
     panels,
     row_names,
     starts_row,
@@ -64,7 +64,7 @@ def confusions(tables: Mapping[str, np.ndarray], center: int) -> Figure:
             ax.text(column, row, text, color="white" if share > 55 else INK, **style)
         frame = {"fill": False, "edgecolor": "#D55E00", "lw": 2.5, "clip_on": False}
         ax.add_patch(mpl.patches.Rectangle((center - 0.5, -0.5), 1, len(table), **frame))
-        ax.set(title=literal(name), xticks=class_ticks(ax, count))
+        ax.set(title=escape_math(name), xticks=class_ticks(ax, count))
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
     samples = next(iter(tables.values())).sum(axis=1)
@@ -102,7 +102,7 @@ def strengths(
         lines = part.groupby("dataset", sort=False)
         for (dataset, line), (color, marker) in zip(lines, LOOKS, strict=False):
             at = [values.index(value) for value in line[moved]]
-            style = {"color": color, "marker": marker, "capsize": 3, "label": literal(dataset)}
+            style = {"color": color, "marker": marker, "capsize": 3, "label": escape_math(dataset)}
             ax.errorbar(at, line["mean"], line["std"], **style)
         ax.set_title(HEADINGS.get(metric, metric))
         ax.set_xticks(range(len(values)), [f"{v:g}".lstrip("0") or "0" for v in values])
@@ -141,7 +141,7 @@ def overview(frame: pd.DataFrame, order: Sequence[str]) -> Figure:
             x = dots["difference"].clip(low - reach, high + reach).to_numpy()
             inside = x == dots["difference"].to_numpy()
             style = {"color": color, "marker": marker, "ls": "", "ms": 7}
-            ax.plot(x[inside], at[inside], label=literal(dataset), alpha=0.85, **style)
+            ax.plot(x[inside], at[inside], label=escape_math(dataset), alpha=0.85, **style)
             ax.plot(x[~inside], at[~inside], mfc="white", mew=1.5, **style)
         ax.set_title(HEADINGS.get(metric, metric))
         ax.locator_params(axis="x", nbins=4)

@@ -73,7 +73,7 @@ def method_style(method: str) -> tuple[str, str]:
     return METHOD_STYLE.get(method, SPARE_STYLE[at % len(SPARE_STYLE)])
 
 
-def literal(text: str) -> str:
+def escape_math(text: str) -> str:
     """Text that isn't ours, with no part of it read as a formula."""
     return text.replace("$", r"\$")
 
@@ -143,7 +143,7 @@ def name_panel(ax: Axes, name: str, mark: str = "") -> None:
     wide = any(unicodedata.east_asian_width(letter) in "WF" for letter in name)
     letters = int(room(ax) * (5.5 if wide else 11))
     lines = textwrap.wrap(name + mark, letters, max_lines=2, placeholder=" …")
-    ax.set_title(literal("\n".join(lines)))
+    ax.set_title(escape_math("\n".join(lines)))
 
 
 def class_ticks(ax: Axes, count: int) -> range:
@@ -159,7 +159,7 @@ def starts_row(ax: Axes) -> bool:
 
 def row_names(ax: Axes, names: Sequence[str]) -> None:
     """One row per name, the first on top."""
-    ax.set_yticks(range(len(names)), map(literal, names))
+    ax.set_yticks(range(len(names)), map(escape_math, names))
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.grid(axis="x", color=BAND)
     ax.set_axisbelow(True)

@@ -35,8 +35,7 @@ CASES = [
 
 def prepare(path):
     """Write the cases' arrays and the tables of their losses."""
-    from amol.engine.meanings import MEANINGS
-    from amol.engine.registry import FORMULAS, formula
+    from amol.engine.registry import rule
     from amol.losses import LOSSES
 
     arrays, others = {}, []
@@ -44,13 +43,14 @@ def prepare(path):
         rng = np.random.default_rng(at)
         weight = [1.0, 2.0, 1.0, 0.5, 3.0] if K == 5 else None
         loss = LOSSES[name](num_classes=K, weight=weight)
-        kind, tables, counted, terms, outputs = formula(loss)
+        found = rule(loss)
+        kind, tables, counted, terms, outputs = found.formula
         X, y = rng.normal(size=(n, features)), rng.integers(0, K, n)
         X[:, 0] += y / K
         X = X.astype(np.float32)
         for key, value in dict(X=X, y=y, tables=tables, counted=counted, terms=terms).items():
             arrays[f"{key}{at}"] = value
-        rest = dict(num_classes=K, meaning=MEANINGS.index(FORMULAS[type(loss)][2]), without=None)
+        rest = dict(num_classes=K, meaning=found.meaning, without=None)
         others.append([kind, outputs, rest | {"shared_head": loss.shared_head}, changes, name])
     np.savez(path, others=json.dumps(others), **arrays)
 

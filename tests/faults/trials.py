@@ -173,7 +173,7 @@ def _cluster(sandbox: Sandbox):
     try:
         wait_until(lambda: said.read_text().count("Registered to:") == 2)
         address = json.loads(where.read_text())["address"]
-        cluster = ("--backend", "dask", "--address", address)
+        cluster = ("--address", address)
         yield processes, lambda: sandbox.start(*sandbox.study, *cluster)
     finally:
         for process in processes:
