@@ -9,7 +9,6 @@
 # ---
 
 # %% [markdown]
-# (sec-choices)=
 # # What did the paper run?
 #
 # A paper of a few pages can't state everything, and a program must. This page lists every question
@@ -52,9 +51,9 @@ many = recordings.load("ranking")
 # %% [markdown]
 # ## The questions
 #
-# {numref}`tab-choices` has them all. Where training could test an answer, the evidence is the place
-# of the chosen one among all answers tried, by distance to the printed QWK and CHR_ext
-# ({numref}`tab-distances`): 1 is the nearest.
+# [Table choices](#tab-choices) has them all. Where training could test an answer, the evidence is
+# the place of the chosen one among all answers tried, by distance to the printed QWK and CHR_ext
+# ([Table distances](#tab-distances)): 1 is the nearest.
 
 # %%
 distances = distances_to_paper(tried)
@@ -70,7 +69,7 @@ ce_paper = tables.quote(printed, "Synthetic", "CE", "QWK", paper=True)
 evidence["Epochs"] += f"; {capped:.1%} of the default runs reach the cap"
 evidence |= {
     "Seed": "the row above",
-    "Center": "{numref}`fig-middle`",
+    "Center": "[Figure middle](#fig-middle)",
     "Synthetic": f"QWK of CE {ce}, printed {ce_paper}",
     "Spread": f"our std is {ratio:.2f} times the printed one in the median cell; with divisor n "
               f"{ratio * np.sqrt((count - 1) / count):.2f} times",
@@ -167,7 +166,7 @@ say(
 # ```
 #
 # ```{result} tab-distances
-# The distances of {numref}`fig-distances`, the nearer of the two in bold.
+# The distances of [Figure distances](#fig-distances), the nearer of the two in bold.
 # ```
 #
 # With all answers as chosen, the distance is {glue:text}`choices_qwk:.4f` in QWK and
@@ -183,7 +182,7 @@ say(
 # ## Finding 1: one split for all seeds?
 #
 # The paper gives a mean and a ± over five seeds. Did each seed draw its own split, or did all share
-# one? {numref}`fig-spreads` sets the printed ± beside two of ours.
+# one? [Figure spreads](#fig-spreads) sets the printed ± beside two of ours.
 
 # %% tags=["remove-output"]
 widths = appendix.spreads(runs, many)
@@ -239,7 +238,7 @@ show_numbers(**numbers, verdict_split="supported" if holds else "not supported")
 # about six times in ten.)
 #
 # If there was one split, which? The number that tutorials like to write behind `random_state` is
-# 42. For {numref}`fig-ranking`, {glue:text}`rank_methods` were trained on
+# 42. For [Figure ranking](#fig-ranking), {glue:text}`rank_methods` were trained on
 # {glue:text}`rank_splits:d` splits of the three real data sets, {glue:text}`rank_runs:d` runs in
 # all.
 #
@@ -272,8 +271,10 @@ show_numbers(**numbers, verdict_split="supported" if holds else "not supported")
 #
 # ## Finding 2: which loss is OLL?
 #
-# The paper cites the ordinal log loss of {cite:t}`castagnos2022`, {eq}`eq-oll-castagnos`, and
-# describes another one, {eq}`eq-oll`: log terms weighted by *closeness* to the label. Which of the
+# The paper cites the ordinal log loss of [Castagnos et al.
+# (2022)](https://aclanthology.org/2022.coling-1.407),
+# [(oll-castagnos)](02_background.ipynb#eq-oll-castagnos), and describes another one,
+# [(oll)](02_background.ipynb#eq-oll): log terms weighted by *closeness* to the label. Which of the
 # two was run? Two rows can tell: OLL itself, and AMOL-OLL, where the weight $m(k, y)$ multiplies
 # its terms.
 
@@ -337,12 +338,14 @@ show_numbers(**numbers, verdict_oll="established" if alone else "not established
 # The reason is a sign. Take one term of each loss, with a weight $w \ge 0$, and ask how it changes
 # with the probability of its class:
 #
+# <a id="eq-reward"></a>
+#
 # $$
 # \frac{\partial}{\partial \hat y_k} \bigl( -w \log \hat y_k \bigr) = -\frac{w}{\hat y_k} < 0 ,
 # \qquad
 # \frac{\partial}{\partial \hat y_k} \bigl( -w \log (1 - \hat y_k) \bigr)
-#   = \frac{w}{1 - \hat y_k} > 0 .
-# $$ (eq-reward)
+#   = \frac{w}{1 - \hat y_k} > 0 . \tag{reward}
+# $$
 #
 # A term of the closeness form falls as its class gains probability: it is a reward, and a larger
 # $w$ a larger one. A term of Castagnos rises: it is a penalty. The weight $m(k, y)$ is largest at
@@ -387,8 +390,8 @@ show_numbers(
 # ## Finding 3: which class is the center of six?
 #
 # Wine Red has six classes, so $c = 2.5$ is none of them. The weight $m(k, y)$ keeps the exact $c$.
-# A hedging rate must name a class. {numref}`fig-middle` computes CHR_ext for both candidates, from
-# the same predictions.
+# A hedging rate must name a class. [Figure middle](#fig-middle) computes CHR_ext for both
+# candidates, from the same predictions.
 
 # %% tags=["remove-output"]
 middle = appendix.middle_readings(settings, "Wine Red")
@@ -447,8 +450,8 @@ show_numbers(
 # A *protocol* is one answer to every question that concerns training or the split. What the paper
 # states stays fixed: a stratified 60/20/20 split, layers of 128 units, Adam with $10^{-3}$,
 # patience 20. The other answers form {glue:text}`search_space:,` protocols. The search tried
-# {glue:text}`search_tried:d`, of which {glue:text}`search_random:d` were drawn at random, in
-# stages of ever fewer protocols and ever more cells and seeds ({numref}`tab-stages`): it took
+# {glue:text}`search_tried:d`, of which {glue:text}`search_random:d` were drawn at random, in stages
+# of ever fewer protocols and ever more cells and seeds ([Table stages](#tab-stages)): it took
 # {glue:text}`search_runs:,` runs and {glue:text}`search_minutes:d` minutes of training.
 #
 # The yardstick is a likelihood over the {glue:text}`search_numbers:d` numbers (QWK, CHR and
@@ -584,8 +587,8 @@ say(
 # side alone would leave distances of {glue:text}`search_noise_qwk:.4f` in QWK and
 # {glue:text}`search_noise_chr:.4f` in CHR_ext.
 #
-# The best of many tries partly fits the noise. So {numref}`tab-held-out` chooses a protocol by some
-# of the numbers and judges it by the others.
+# The best of many tries partly fits the noise. So [Table held-out](#tab-held-out) chooses a
+# protocol by some of the numbers and judges it by the others.
 #
 # ```{result} tab-held-out
 # Protocols chosen on a part of the numbers and judged by the rest, three seeds: among all, and
@@ -604,7 +607,7 @@ say(
 # :::
 #
 # Forms of a single loss touch that loss's cells alone, so each was tried under one protocol only,
-# the best with three seeds: {glue:text}`search_form_protocol`. {numref}`tab-forms` sets each
+# the best with three seeds: {glue:text}`search_form_protocol`. [Table forms](#tab-forms) sets each
 # against the usual form, over its own numbers.
 
 # %% tags=["remove-output"]
@@ -626,9 +629,9 @@ show_numbers(search_form_protocol=protocols.named(searched.loc[under]))
 #
 # ## Which claims hold under what fits?
 #
-# {numref}`tab-fitting-claims` judges the paper's claims under the protocols that fit as well as the
-# best. It has those that don't hold in all of them, or hold there and not under the default;
-# "holds" is for the claim in direction, clearly or not, with three seeds. Of
+# [Table fitting-claims](#tab-fitting-claims) judges the paper's claims under the protocols that fit
+# as well as the best. It has those that don't hold in all of them, or hold there and not under the
+# default; "holds" is for the claim in direction, clearly or not, with three seeds. Of
 # {glue:text}`search_claims:d` claims that such runs can judge these are
 # {glue:text}`search_claims_split:d`.
 
@@ -653,7 +656,8 @@ show_numbers(search_claims=len(held), search_claims_split=len(split_on))
 # ## Again, and checked
 #
 # The searches of this page are too long for every build. Their runs are
-# {term}`recorded <recorded study>`; of the last one a row per stage, protocol and cell:
+# [recorded](../book/glossary.md#term-recorded-study); of the last one a row per stage, protocol and
+# cell:
 #
 # ```{glue:md} choices_recorded
 # :format: myst
@@ -661,8 +665,9 @@ show_numbers(search_claims=len(held), search_claims_split=len(split_on))
 #
 # A command that is stopped goes on where it was. A recording that nobody repeats is hearsay. So
 # each build compares the keys of *all* rows with those of the present code, data and settings, and
-# trains a random sample anew ({numref}`tab-verified`, {numref}`tab-verified-search`). `amol check`
-# fails where a single digit differs; the page says so:
+# trains a random sample anew ([Table verified](#tab-verified), [Table
+# verified-search](#tab-verified-search)). `amol check` fails where a single digit differs; the page
+# says so:
 #
 # ```{glue:md} choices_checked
 # :format: myst

@@ -9,14 +9,13 @@
 # ---
 
 # %% [markdown]
-# (sec-first-page)=
 # # Behind the first page
 #
-# {doc}`The first page </book/index>` answers in a few sentences, a picture and a table. They are
+# [The first page](../book/index.md) answers in a few sentences, a picture and a table. They are
 # computed here: the picture from networks trained in the paper's protocol, the advice from the
-# recorded runs on random splits ({ref}`sec-splits`), and the count of what reproduces from the
-# {ref}`ledger <sec-ledger>`. A sentence that doesn't hold for these data gives way to one that
-# does.
+# recorded runs on random splits ([What the error bars don't show](splits.ipynb)), and the count of
+# what reproduces from the [ledger](ledger.ipynb). A sentence that doesn't hold for these data gives
+# way to one that does.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets of the picture
@@ -40,7 +39,8 @@ settings = StudySettings(datasets=datasets, methods=methods, seeds=seeds)
 #
 # Of every test sample in the two lowest and the two highest classes, the picture asks where its
 # prediction lies: in the true class, in one next to it, between there and the center, in the
-# center, or beyond it. The share in the center is CHR_ext of {eq}`eq-chr-ext`.
+# center, or beyond it. The share in the center is CHR_ext of
+# [(chr-ext)](03_method.ipynb#eq-chr-ext).
 
 # %% tags=["remove-output"]
 rows = []
@@ -56,12 +56,13 @@ figures.save("first-page", first_page.stacked_shares(ends), ends)
 # %% [markdown]
 # ## Which loss for which aim
 #
-# An aim is a metric. Each loss is compared with cross-entropy split by split, with the corrected
-# 95 % interval of {eq}`eq-corrected`, and a difference is *shown* where that interval leaves zero
-# out. The advice follows one rule: among the losses that are shown to be better than cross-entropy
-# on some data set and worse on none, the one with the best mean rank over the data sets; and
-# cross-entropy where there is no such loss. `CE-masked`, which gives up a class, is a candidate
-# only where the aim is never to answer "center". {numref}`tab-aims` has all comparisons.
+# An aim is a metric. Each loss is compared with cross-entropy split by split, with the corrected 95
+# % interval of [(corrected)](splits.ipynb#eq-corrected), and a difference is *shown* where that
+# interval leaves zero out. The advice follows one rule: among the losses that are shown to be
+# better than cross-entropy on some data set and worse on none, the one with the best mean rank over
+# the data sets; and cross-entropy where there is no such loss. `CE-masked`, which gives up a class,
+# is a candidate only where the aim is never to answer "center". [Table aims](#tab-aims) has all
+# comparisons.
 
 # %%
 AIMS = {"QWK": "qwk", "AMAE": "amae", "MAE": "mae", "accuracy": "accuracy",
@@ -213,7 +214,7 @@ say(
 # %% [markdown]
 # ## What reproduces
 #
-# The count is that of {numref}`tab-balance`, whatever the parameters above.
+# The count is that of [Table balance](ledger.ipynb#tab-balance), whatever the parameters above.
 
 # %% tags=["remove-cell"]
 default = StudySettings()

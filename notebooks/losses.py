@@ -14,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-losses)=
 # # Every loss that the paper names
 #
 # The paper discusses more losses than it runs: CDW-CE, CORAL, CORN, SLACE and the focal loss appear
@@ -48,17 +47,20 @@ if min(sample, repeats) < 1:
 # %% [markdown]
 # ## The same protocol for all
 #
-# OLL as Castagnos and coauthors define it {cite:p}`castagnos2022` and CDW-CE {cite:p}`polat2024`
-# are one formula, $-\sum_k |k - y|^a \log(1 - \hat y_k)$, under two names; their papers only favor
-# other exponents. Both names stand below, with one implementation behind them. CORAL and CORN
-# {cite:p}`cao2020,shi2023` don't predict $K$ classes but answer $K - 1$ questions of the form "is
-# the label above $k$?", so they come with heads of their own. SLACE {cite:p}`nachmani2025` appears
-# in two forms, with the plain distance $|k - y|$ and with a proximity that counts training samples
-# between two classes.
+# OLL as Castagnos and coauthors define it ([Castagnos et al.
+# 2022](https://aclanthology.org/2022.coling-1.407)) and CDW-CE ([Polat et al.
+# 2024](https://arxiv.org/abs/2412.01246)) are one formula, $-\sum_k |k - y|^a \log(1 - \hat y_k)$,
+# under two names; their papers only favor other exponents. Both names stand below, with one
+# implementation behind them. CORAL and CORN ([Cao et al.
+# 2020](https://doi.org/10.1016/j.patrec.2020.11.008); [Shi et al.
+# 2023](https://doi.org/10.1007/s10044-023-01181-9)) don't predict $K$ classes but answer $K - 1$
+# questions of the form "is the label above $k$?", so they come with heads of their own. SLACE
+# ([Nachmani et al. 2025](https://doi.org/10.1609/aaai.v39i18.34158)) appears in two forms, with the
+# plain distance $|k - y|$ and with a proximity that counts training samples between two classes.
 #
 # Where a loss has a parameter of its own, the value is the one with the best mean QWK on the
-# *validation* part, out of the grid in {numref}`tab-grids`; the test part takes no part in that.
-# AMOL keeps the paper's $\alpha = 1$.
+# *validation* part, out of the grid in [Table grids](#tab-grids); the test part takes no part in
+# that. AMOL keeps the paper's $\alpha = 1$.
 
 # %%
 rows = load("losses")
@@ -84,8 +86,9 @@ show("tab-grids", cells)
 # Own parameter of each loss: what was tried, and what validation chose on each data set.
 # ```
 #
-# {numref}`fig-overview` has all losses side by side. The {term}`RPS` judges the whole predicted
-# distribution, the other scores the predicted class alone.
+# [Figure overview](#fig-overview) has all losses side by side. The
+# [RPS](../book/glossary.md#term-RPS) judges the whole predicted distribution, the other scores the
+# predicted class alone.
 
 # %% tags=["remove-cell"]
 drawn = ["QWK", "CHR_ext", "MAE", "accuracy", "RPS", "center_recall"]
@@ -149,13 +152,13 @@ show_numbers(
 # - {glue:md}`ahead_mae`
 # - {glue:md}`ahead_rps`
 #
-# These are means over five starts on one split; {ref}`sec-splits` shows how little such a lead says
-# about another split.
+# These are means over five starts on one split; [What the error bars don't show](splits.ipynb)
+# shows how little such a lead says about another split.
 #
 # The {glue:text}`losses_runs:d` networks behind the tuned rows took {glue:text}`losses_seconds:d` s
-# of training on {glue:text}`losses_machine` and are {term}`recorded <recorded study>`;
-# `amol study --record losses` makes them anew. The build trains a few of them again and says
-# whether they differ:
+# of training on {glue:text}`losses_machine` and are
+# [recorded](../book/glossary.md#term-recorded-study); `amol study --record losses` makes them anew.
+# The build trains a few of them again and says whether they differ:
 #
 # ```{glue:md} losses_checked
 # :format: myst
@@ -163,16 +166,16 @@ show_numbers(
 #
 # ## What each implementation withstands
 #
-# {numref}`tab-conformance` is measured while this page is built. *Exactness* is the worst relative
-# error in double precision against the definition evaluated with 50 digits, for logits up to
-# $\pm 10^4$. *Stable to* is the largest logit, of those tried, up to which single-precision values
-# and gradients still agree with the exact ones. *Gradcheck* compares the gradient with finite
-# differences, *compile* is `torch.compile` without graph breaks, *half* is finite value and
-# gradient at $\pm 10^4$ under autocast, *weights* tells whether a constant factor on the class
-# weights leaves the loss alone. Besides the losses above it has rivals that the paper doesn't name:
-# cross-entropy to other soft labels, a cumulative-link model, a squared distance of cumulative
-# distributions, the kappa of a batch, and two answers to rare classes. A loss of a batch (WK) is
-# measured on batches, the others sample by sample.
+# [Table conformance](#tab-conformance) is measured while this page is built. *Exactness* is the
+# worst relative error in double precision against the definition evaluated with 50 digits, for
+# logits up to $\pm 10^4$. *Stable to* is the largest logit, of those tried, up to which
+# single-precision values and gradients still agree with the exact ones. *Gradcheck* compares the
+# gradient with finite differences, *compile* is `torch.compile` without graph breaks, *half* is
+# finite value and gradient at $\pm 10^4$ under autocast, *weights* tells whether a constant factor
+# on the class weights leaves the loss alone. Besides the losses above it has rivals that the paper
+# doesn't name: cross-entropy to other soft labels, a cumulative-link model, a squared distance of
+# cumulative distributions, the kappa of a batch, and two answers to rare classes. A loss of a batch
+# (WK) is measured on batches, the others sample by sample.
 
 # %% tags=["remove-cell"]
 faded = {}
@@ -207,9 +210,9 @@ show("tab-conformance", cells, measured)
 # sure. With one logit 20 above the rest, at the far end from the label, the largest component of
 # AMOL's gradient is {glue:text}`fade_amol:.0e`; cross-entropy's is {glue:text}`fade_ce:.1f`.
 #
-# The released libraries go through the same grid ({numref}`tab-released`); the last column lists
-# bad input that returns a number instead of an error. Libraries that aren't installed here are
-# shown as recorded, with their version. skordinal {glue:text}`skordinal_version` has no loss on
+# The released libraries go through the same grid ([Table released](#tab-released)); the last column
+# lists bad input that returns a number instead of an error. Libraries that aren't installed here
+# are shown as recorded, with their version. skordinal {glue:text}`skordinal_version` has no loss on
 # logits to put beside these; its metrics are compared with ours in the tests.
 
 # %% tags=["remove-output"]
@@ -233,7 +236,7 @@ show("tab-released", cells, theirs)
 #
 # ## How long they take
 #
-# {numref}`tab-speed` gives the time of a forward and a backward pass over 4096 samples as a
+# [Table speed](#tab-speed) gives the time of a forward and a backward pass over 4096 samples as a
 # multiple of PyTorch's own cross-entropy, both timed in turn on one thread. Networks of any size
 # spend most of their time elsewhere.
 

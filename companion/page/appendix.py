@@ -162,6 +162,13 @@ def paired(
     return pd.concat(found, ignore_index=True)
 
 
+def verified(checks: pd.DataFrame) -> pd.DataFrame:
+    """What `recording_checks.verify` found of recorded runs and the same trained again, as text."""
+    exact = ["QWK recorded", "QWK retrained", "largest difference"]
+    names = {"dataset": "Data set", "method": "Method", "seed": "Seed", "split_seed": "Split"}
+    return checks.assign(**checks[exact].map("{:.6f}".format)).rename(columns=names)
+
+
 def _style(look: Look) -> dict:
     color, marker, full = look
     face = color if full else "white"
