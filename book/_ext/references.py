@@ -20,7 +20,8 @@ WORDS = r"(?:[^\[\]\\`]|\\.|`[^`]*`)+"
 ADDRESS = r"(?:[^()\s]|\([^()\s]*\))+"
 LINK = rf"\[({WORDS})\]\(({ADDRESS})\)"
 SOURCE = rf"\[{WORDS}\s\d{{4}}[a-z]?\]\({ADDRESS}\)"
-CODE = r"^ *(?P<fence>`{3,})[^\n]*\n.*?^ *(?P=fence)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
+FENCED = r"^ *(?P<fence>`{3,})[^\n]*\n.*?^ *(?P=fence)"
+CODE = rf"{FENCED}|(?<![`\\])(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
 ANY = re.compile(
     rf"(?P<code>{CODE})|\((?P<sources>{SOURCE}(?:;\s{SOURCE})*)\)|(?<![!\\])(?P<link>{LINK})",
     re.DOTALL | re.MULTILINE,

@@ -60,7 +60,7 @@ def shown(cell: dict, results: Path) -> tuple[list[dict], list[dict]]:
             if "result" in metadata:
                 text = placed(text, metadata["result"], results)
             about = {"id": f"{cell['id']}-{len(texts)}", "metadata": {}}
-            texts.append({"cell_type": "markdown", "source": text, **about})
+            texts += [{"cell_type": "markdown", "source": text, **about}] if text else []
         elif "drawing" not in metadata:
             others.append(output)
     return texts, others
