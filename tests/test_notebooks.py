@@ -14,7 +14,7 @@ from companion.book.colab import write_copies
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TAGS = {"hide-cell", "parameters", "remove-input", "show-input"}
-LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]*)\)")
+LINK = re.compile(r"(?<![!\w])\[([^\[\]]+)\]\(([^()\s]*)\)")
 
 
 def code_cells(notebook):

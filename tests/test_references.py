@@ -6,8 +6,10 @@ import sys
 import pytest
 from conftest import ROOT
 
+from companion.page.citations import bibliography, cited
+
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
-from references import bibliography, with_roles
+from references import with_roles
 
 SOURCES = {
     "https://a.org/1": "kandel2026",
@@ -69,15 +71,15 @@ def test_citations_name_author_and_year_as_the_bibliography_does():
     sources = bibliography(ROOT / "book" / "references.bib")
     assert sources["https://arxiv.org/abs/2609.10752"] == "kandel2026"
     pages = [path.read_text(encoding="utf-8") for path in (ROOT / "notebooks").glob("*.py")]
-    cited = [
+    links = [
         (" ".join(words.replace("#", "").split()), year, with_roles(found, sources))
         for page in pages
         for found, words, year in re.findall(
             r"(\(?\[([^\[\]]+?)[\s#]+\(?(\d{4})\)?\]\(https:[^()]+(?:\(\d+\)[^()]+)?\)\)?)", page
         )
     ]
-    assert len(cited) > 20
-    for words, year, role in cited:
+    assert len(links) > 20
+    for words, year, role in links:
         key = re.search(r"`([\w-]+)", role)[1]
         entry = re.search(rf"@\w+\{{{key},.*?^\}}", text, re.DOTALL | re.MULTILINE)[0]
         authors = re.search(r"author = \{(.*)\},?$", entry, re.MULTILINE)[1].split(" and ")
@@ -85,3 +87,12 @@ def test_citations_name_author_and_year_as_the_bibliography_does():
         assert words.endswith("et al.") == (len(authors) > 2), role
         first = re.sub(r"[^A-Za-z]", "", authors[0].partition(",")[0])
         assert re.sub(r"[^A-Za-z]", "", words).startswith(first[:2]), role
+
+
+def test_each_entry_is_cited_by_a_link_that_leads_back_to_it():
+    sources = bibliography()
+    assert cited("cohen1968") == "[Cohen 1968](https://doi.org/10.1037/h0026256)"
+    assert cited("diaz2019").startswith("[Díaz and Marathe 2019](")
+    assert cited("delatorre2018").startswith("[de la Torre et al. 2018](")
+    for key in set(sources.values()):
+        assert with_roles(f"({cited(key)})", sources) == f"{{cite:p}}`{key}`"
