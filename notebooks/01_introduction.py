@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-introduction)=
 # # Introduction: a network that hides in the middle
 #
 # Taste a wine and give it a grade from 3 to 9. Judge how old a shell is. Grade a scan from healthy
@@ -17,10 +21,11 @@
 # not a mistake by five. Learning such answers is called *ordinal classification*.
 #
 # The usual recipe ignores the order: a network with one output per class, trained with
-# cross-entropy. {cite:t}`kandel2026` points at a fault of that recipe. When a sample is truly
-# extreme, the network often answers with the middle of the scale. The paper calls this
-# *center-class* {term}`hedging`, proposes a number that measures it (the *center-hedging rate*,
-# {term}`CHR`) and a loss that penalizes it (the *Adaptive Margin Ordinal Loss*, {term}`AMOL`). This
+# cross-entropy. [Kandel (2026)](https://arxiv.org/abs/2609.10752) points at a fault of that recipe.
+# When a sample is truly extreme, the network often answers with the middle of the scale. The paper
+# calls this *center-class* [hedging](../book/glossary.md#term-hedging), proposes a number that
+# measures it (the *center-hedging rate*, [CHR](../book/glossary.md#term-CHR)) and a loss that
+# penalizes it (the *Adaptive Margin Ordinal Loss*, [AMOL](../book/glossary.md#term-AMOL)). This
 # book runs every experiment of the paper again, sets each number beside the published one, and asks
 # what the claims rest on.
 #
@@ -43,103 +48,80 @@ import pandas as pd
 
 from amol.losses import center_class
 from companion import StudySettings, load_dataset, predictions, run_study
-from companion.page import figures, footer, say, show, show_numbers, tables
+from companion.page import figures, footer, say, show, tables
 from companion.page.words import listed
 
+# %% [markdown]
+# ## The failure, live
+
+# %% tags=["show-input"]
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
     split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
-runs = run_study(settings)
-
-# %%
+runs = run_study(settings)  # splits, standardizes and trains; one row for each network
 dataset, method = settings.datasets[0], settings.methods[0]
 data = settings.load(dataset)
 center = center_class(data.num_classes)
-y_true, y_pred, probabilities = predictions(settings, dataset, method)
-distance_to_end = np.minimum(y_true, data.num_classes - 1 - y_true)
-side = min(2, center)  # classes pooled at each end; the center is never one of them
-extreme = distance_to_end < side
-hedged, overall = np.mean(y_pred[:, extreme] == center), np.mean(y_pred == center)
-found = np.mean(y_pred[:, extreme] == y_true[extreme])
+y_true, y_pred, probabilities = predictions(settings, dataset, method)  # of the test part
 
-# %% tags=["remove-cell"]
-end = distance_to_end == 0
-show_numbers(
-    intro_dataset=dataset,
-    intro_method=method,
-    intro_networks=len(settings.seeds),
-    intro_classes=data.num_classes,
-    intro_center=center,
-    intro_center_name=data.class_names[center],
-    intro_first_name=data.class_names[0],
-    intro_last_name=data.class_names[-1],
-    intro_center_share=float(np.mean(data.y == center)),
-    intro_extreme_n=int(extreme.sum()),
-    intro_pool="two outermost classes" if side == 2 else "outermost class",
-    intro_hedged=float(hedged),
-    intro_right=float(found),
-    intro_end_right=float(np.mean(y_pred[:, end] == y_true[end])),
-    intro_last=data.num_classes - 1,
-    intro_rows=", ".join(map(str, np.bincount(y_true, minlength=data.num_classes))),
-)
-
-# %% tags=["remove-cell"]
-show_numbers(
-    intro_ends=f"Of the extreme samples, {hedged:.0%} are called the center and {found:.0%} are "
-    "called right."
-)
+# %%
+names = data.class_names
 say(
-    "intro_against_all", hedged < overall,
-    f"Over all samples this answer has a share of {overall:.0%}: the networks do see that the "
-    "extreme ones are different, but place them too near the middle.",
-    f"Over all samples this answer has a share of {overall:.0%}, which is no more.",
-)  # fmt: skip
+    f"The data set drawn here is {dataset}, the loss is {method}, and {len(settings.seeds)} "
+    "networks were trained that differ in their random start alone. The "
+    f"{data.num_classes} labels {names[0]} to {names[-1]} become classes 0 to "
+    f"{data.num_classes - 1}. The class in the middle of the scale is class {center} "
+    f"({names[center]} in the data); it also holds {np.mean(data.y == center):.0%} of all samples."
+)
 
 # %% [markdown]
-# ## The failure, live
-#
-# The data set drawn here is {glue:text}`intro_dataset`, the loss is {glue:text}`intro_method`, and
-# {glue:text}`intro_networks:d` networks were trained that differ in their random start alone. The
-# {glue:text}`intro_classes:d` labels {glue:text}`intro_first_name` to {glue:text}`intro_last_name`
-# become classes 0 to {glue:text}`intro_last:d`. The class in the middle of the scale is class
-# {glue:text}`intro_center:d` ({glue:text}`intro_center_name` in the data); it also holds
-# {glue:text}`intro_center_share:.0%` of all samples.
-#
-# {numref}`fig-confusion` shows, for every true class, where the test samples end up.
+# [Figure confusion](#fig-confusion) shows, for every true class, where the test samples end up.
 
-# %% tags=["remove-output"]
+# %%
+distance_to_end = np.minimum(y_true, data.num_classes - 1 - y_true)
+side = min(2, center)  # classes pooled at each end; the center is never one of them
+extreme, end = distance_to_end < side, distance_to_end == 0
+hedged, overall = np.mean(y_pred[:, extreme] == center), np.mean(y_pred == center)
+found, found_at_end = (np.mean(y_pred[:, at] == y_true[at]) for at in (extreme, end))
 classes = np.arange(data.num_classes)
 truth = np.tile(y_true, len(y_pred))
 shares = pd.crosstab(truth, y_pred.ravel(), normalize="index").reindex(columns=classes)
 shares = shares.fillna(0.0).rename_axis(index="true", columns="predicted")
 confusion = shares.stack().rename("share").reset_index()
-figure = figures.confusion(confusion, center)
-show("fig-confusion", figure, confusion)
+
+# %%
+show(
+    "fig-confusion", figures.confusion(confusion, center), data=confusion,
+    caption="Where the test samples of each true class end up, in percent of that class, all "
+    "networks pooled. Without errors, 100 would stand along the diagonal. The framed column holds "
+    "whatever was called the center class. From class 0 on, the rows rest on "
+    f"{', '.join(map(str, np.bincount(y_true, minlength=data.num_classes)))} test samples; a row "
+    "of a few samples says little.",
+    alt="Heat map with true classes down and predicted classes across, in percent of the true "
+    "class. The column of the center class is framed. Of the extreme samples, "
+    f"{hedged:.0%} are called the center and {found:.0%} are called right.",
+)  # fmt: skip
+say(
+    f"Take the {'two outermost classes' if side == 2 else 'outermost class'} on each side, "
+    f"{extreme.sum()} test samples in all. The networks call {hedged:.0%} of them the center "
+    f"class, and get {found:.0%} exactly right.",
+    (hedged < overall,
+     f"Over all samples this answer has a share of {overall:.0%}: the networks do see that the "
+     "extreme ones are different, but place them too near the middle.",
+     f"Over all samples this answer has a share of {overall:.0%}, which is no more."),
+    "Of the samples in the very first and the very last class, they find "
+    f"{found_at_end:.0%}.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} fig-confusion
-# :alt: >-
-# :  Heat map with true classes down and predicted classes across, in percent of the true
-# :  class. The column of the center class is framed. {intro_ends}
-#
-# Where the test samples of each true class end up, in percent of that class, all networks pooled.
-# Without errors, 100 would stand along the diagonal. The framed column holds whatever was called
-# the center class. From class 0 on, the rows rest on {glue:text}`intro_rows` test samples; a
-# row of a few samples says little.
-# ```
-#
-# Take the {glue:text}`intro_pool` on each side, {glue:text}`intro_extreme_n:d` test samples in all.
-# The networks call {glue:text}`intro_hedged:.0%` of them the center class, and get
-# {glue:text}`intro_right:.0%` exactly right. {glue:md}`intro_against_all` Of the samples in the
-# very first and the very last class, they find {glue:text}`intro_end_right:.0%`.
-#
 # ## Where the probability goes
 #
 # A prediction is the class with the most probability. The whole distribution says more.
-# {numref}`fig-mass` averages it over the samples at the low end and over those at the high end.
+# [Figure mass](#fig-mass) averages it over the samples at the low end and over those at the high
+# end.
 
-# %% tags=["remove-output"]
+# %%
 low, high = extreme & (y_true < center), extreme & (y_true > center)
 sides = {
     f"true class {', '.join(map(str, np.unique(y_true[side])))}; {side.sum()} samples": side
@@ -150,40 +132,33 @@ mass = pd.concat(
                   "share": probabilities[:, side].mean(axis=(0, 1))})
     for name, side in sides.items() if side.any()
 )  # fmt: skip
-figure = figures.bars(mass, ylabel="mean probability")
-show("fig-mass", figure, mass)
+tallest = listed(
+    f"class {part.set_index('label')['share'].idxmax()} for {name}"
+    for name, part in mass.dropna().groupby("panel", sort=False)
+)
 
-# %% tags=["remove-cell"]
-mean_mass = probabilities[:, extreme].mean(axis=(0, 1))
+# %%
 own = np.take_along_axis(probabilities, np.tile(y_true, (len(y_pred), 1))[..., None], axis=2)
-show_numbers(
-    intro_mass_center=float(mean_mass[center]),
-    intro_mass_own=float(own[:, extreme].mean()),
-    intro_tallest=listed(
-        f"class {part.set_index('label')['share'].idxmax()} for {name}"
-        for name, part in mass.dropna().groupby("panel", sort=False)
-    ),
+show(
+    "fig-mass", figures.bars(mass, ylabel="mean probability"), data=mass,
+    caption="Mean predicted probability of each class over the extreme test samples, all networks "
+    "pooled; the center class is orange.",
+    alt="Two bar charts of mean predicted probability by class, one for samples at the low end and "
+    f"one for samples at the high end. The tallest bar: {tallest}.",
+)  # fmt: skip
+say(
+    "Over all of them together, the center class gets "
+    f"{probabilities[:, extreme, center].mean():.0%} of the probability and the right class "
+    f"{own[:, extreme].mean():.0%}."
 )
 
 # %% [markdown]
-# ```{result} fig-mass
-# :alt: >-
-# :  Two bar charts of mean predicted probability by class, one for samples at the low end and one
-# :  for samples at the high end. The tallest bar: {intro_tallest}.
-#
-# Mean predicted probability of each class over the extreme test samples, all networks pooled; the
-# center class is orange.
-# ```
-#
-# Over all of them together, the center class gets {glue:text}`intro_mass_center:.0%` of the
-# probability and the right class {glue:text}`intro_mass_own:.0%`.
-#
 # ## Why the middle is tempting
 #
 # The paper's reason is geometric: an answer in the middle is never far from the truth.
-# {numref}`tab-constant` works it out for a model that gives every sample the same answer.
+# [Table constant](#tab-constant) works it out for a model that gives every sample the same answer.
 
-# %% tags=["remove-output"]
+# %%
 gap = np.abs(data.y[:, None] - classes)  # (N, K)
 constant = pd.DataFrame(
     {
@@ -195,45 +170,42 @@ constant = pd.DataFrame(
 )
 counts = np.bincount(data.y, minlength=data.num_classes)
 crowded = np.flatnonzero(counts == counts.max())
-show("tab-constant", constant)
+
+# %%
+show(
+    "tab-constant", constant,
+    caption=f"Giving every sample of {tables.literal(dataset)} the same answer: the largest error "
+    "and the mean error, both in classes, and the share of right answers.",
+)  # fmt: skip
 say(
-    "intro_crowd", len(crowded) == 1 and abs(crowded[0] - center) <= 1,
-    f"here class {crowded[0]}, at or next to the center",
-    f"here class {listed(map(str, crowded))}",
+    "Two forces meet in that table. The *worst* error is smallest in the middle whatever the data. "
+    "The *share of right answers* is largest where most samples are,",
+    (len(crowded) == 1 and abs(crowded[0] - center) <= 1,
+     f"here class {crowded[0]}, at or next to the center.",
+     f"here class {listed(map(str, crowded))}."),
+    "Cross-entropy knows nothing of distances: a network that cannot tell samples apart minimizes "
+    "it by predicting the class frequencies. So under cross-entropy it is the second force that "
+    "pulls to the center, on data whose center is crowded; the first one acts on losses that count "
+    "steps. [The next page](02_background.ipynb) compares what each loss makes of the center and "
+    "of the far end.",
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-constant
-# Giving every sample of {glue:text}`intro_dataset` the same answer: the largest error and the mean
-# error, both in classes, and the share of right answers.
-# ```
-#
-# Two forces meet in that table. The *worst* error is smallest in the middle whatever the data. The
-# *share of right answers* is largest where most samples are, {glue:text}`intro_crowd`.
-# Cross-entropy knows nothing of distances: a network that cannot tell samples apart minimizes it by
-# predicting the class frequencies. So under cross-entropy it is the second force that pulls to the
-# center, on data whose center is crowded; the first one acts on losses that count steps.
-# {ref}`The next page <sec-background>` compares what each loss makes of the center and of the far
-# end.
-#
 # ## The same in numbers
 #
-# {numref}`tab-hedging` lists the hedging rate: CHR is the share of samples in class 0 or $K-1$ that
-# are called the {term}`center class`, {term}`CHR_ext` pools the two outermost classes on each side
-# ({ref}`Method <sec-method>` defines both). {term}`QWK`, the quadratic weighted kappa
-# {cite:p}`cohen1968`, is the usual score of agreement on an ordered scale: 1 is perfect, 0 is
-# chance.
+# [Table hedging](#tab-hedging) lists the hedging rate: CHR is the share of samples in class 0 or
+# $K-1$ that are called the [center class](../book/glossary.md#term-center-class),
+# [CHR_ext](../book/glossary.md#term-CHR_ext) pools the two outermost classes on each side
+# ([Method](03_method.ipynb) defines both). [QWK](../book/glossary.md#term-QWK), the quadratic
+# weighted kappa ([Cohen 1968](https://doi.org/10.1037/h0026256)), is the usual score of agreement
+# on an ordered scale: 1 is perfect, 0 is chance.
 
-# %% tags=["remove-output"]
+# %%
 metrics = ["CHR", "CHR_ext", "QWK", "accuracy"]
 summary = tables.summarize(runs, metrics)
-show("tab-hedging", tables.comparison(summary, "metric"))
+show("tab-hedging", tables.comparison(summary, "metric"), caption="Hedging and agreement.")
 
 # %% [markdown]
-# ```{result} tab-hedging
-# Hedging and agreement.
-# ```
-#
 # ## What the paper contributes, and where it is tried here
 #
 # The paper's argument: losses that penalize large errors, and methods that keep the answers of
@@ -241,17 +213,17 @@ show("tab-hedging", tables.comparison(summary, "metric"))
 # failure in the predictions needs a remedy in the predictions. Its contributions are:
 #
 # 1. The failure, described as one of its own, with its cause under cross-entropy: this page and
-#    {ref}`Background <sec-background>`.
-# 2. A number for it, CHR: {ref}`Method <sec-method>`.
+#    [Background](02_background.ipynb).
+# 2. A number for it, CHR: [Method](03_method.ipynb).
 # 3. AMOL, a weight that is large only for middle candidates of extreme samples:
-#    {ref}`Method <sec-method>`.
+#    [Method](03_method.ipynb).
 # 4. Evidence on four data sets and five seeds: the best agreement (QWK) of the compared losses and
-#    less hedging ({ref}`Experiments <sec-experiments>`, {ref}`Results <sec-results>`). Direction
-#    matters, functional form hardly, the base loss much ({ref}`Ablation <sec-ablation>`). One
-#    variant removes hedging completely on Abalone; {ref}`Discussion <sec-discussion>` asks what
+#    less hedging ([Experiments](04_experiments.ipynb), [Results](05_results.ipynb)). Direction
+#    matters, functional form hardly, the base loss much ([Ablation](06_ablation.ipynb)). One
+#    variant removes hedging completely on Abalone; [Discussion](07_discussion.ipynb) asks what
 #    that is worth.
 #
-# {ref}`Conclusion <sec-conclusion>` has the balance of all claims.
+# [Conclusion](08_conclusion.ipynb) has the balance of all claims.
 #
 # ## Exercises
 #

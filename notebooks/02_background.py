@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-background)=
 # # Background: what each loss penalizes
 #
 # The network spreads its probability over the classes, the loss compares them with the true label,
@@ -56,86 +60,111 @@ settings = StudySettings(methods=methods, alpha=alpha, sigma=sigma)
 #
 # **Cross-entropy (CE)** looks at the right class alone:
 #
+# <a id="eq-ce"></a>
+#
 # $$
-# \mathcal L_{\text{CE}}(y, \hat y) = -\log \hat y_y .
-# $$ (eq-ce)
+# \mathcal L_{\text{CE}}(y, \hat y) = -\log \hat y_y . \tag{ce}
+# $$
 #
 # It ignores where the remaining probability goes: center or far end, the loss is the same.
 #
-# **Focal loss** {cite:p}`lin2017` scales it down for samples that are already easy:
+# **Focal loss** ([Lin et al. 2017](https://doi.org/10.1109/ICCV.2017.324)) scales it down for
+# samples that are already easy:
+#
+# <a id="eq-focal"></a>
 #
 # $$
-# \mathcal L_{\text{Focal}}(y, \hat y) = -(1 - \hat y_y)^{\gamma} \log \hat y_y .
-# $$ (eq-focal)
+# \mathcal L_{\text{Focal}}(y, \hat y) = -(1 - \hat y_y)^{\gamma} \log \hat y_y . \tag{focal}
+# $$
 #
 # It too sees the right class only. The paper names it as a loss that, like AMOL, is not a strictly
-# proper scoring rule {cite:p}`gneiting2007`, in order to correct one particular failure.
+# proper scoring rule ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)), in
+# order to correct one particular failure.
 #
-# **OLL**, the ordinal log loss {cite:p}`castagnos2022`, penalizes wrong classes by distance:
+# **OLL**, the ordinal log loss ([Castagnos et al.
+# 2022](https://aclanthology.org/2022.coling-1.407)), penalizes wrong classes by distance:
+#
+# <a id="eq-oll-castagnos"></a>
 #
 # $$
 # \mathcal L_{\text{OLL}}(y, \hat y) = -\sum_{k} d_k^{\,a} \log (1 - \hat y_k) .
-# $$ (eq-oll-castagnos)
+# \tag{oll-castagnos}
+# $$
 #
-# Here it goes by the name `OLL-Castagnos`. **CDW-CE** {cite:p}`polat2024` is the same formula with
-# a larger power $a$. The paper describes its OLL in other words, as weighting each log term by the
-# {term}`closeness <closeness form>` of class $k$ to the truth, and its numbers agree with those
-# words:
+# Here it goes by the name `OLL-Castagnos`. **CDW-CE** ([Polat et al.
+# 2024](https://arxiv.org/abs/2412.01246)) is the same formula with a larger power $a$. The paper
+# describes its OLL in other words, as weighting each log term by the
+# [closeness](../book/glossary.md#term-closeness-form) of class $k$ to the truth, and its numbers
+# agree with those words:
+#
+# <a id="eq-oll"></a>
 #
 # $$
 # \mathcal L_{\text{closeness}}(y, \hat y)
-#   = -\sum_{k} \Bigl(1 - \frac{d_k}{K-1}\Bigr) \log \hat y_k .
-# $$ (eq-oll)
+#   = -\sum_{k} \Bigl(1 - \frac{d_k}{K-1}\Bigr) \log \hat y_k . \tag{oll}
+# $$
 #
-# This form is called `OLL` in the book. The two differ in sign: {eq}`eq-oll-castagnos` *penalizes*
-# probability on wrong classes, {eq}`eq-oll` *rewards* it on near ones. The difference decides an
-# {ref}`ablation <sec-ablation>`.
+# This form is called `OLL` in the book. The two differ in sign:
+# [(oll-castagnos)](#eq-oll-castagnos) *penalizes* probability on wrong classes, [(oll)](#eq-oll)
+# *rewards* it on near ones. The difference decides an [ablation](06_ablation.ipynb).
 #
-# **SORD** {cite:p}`diaz2019` replaces the single right class by a {term}`soft label`, in the paper
-# a Gaussian around $y$:
+# **SORD** ([Díaz and Marathe 2019](https://doi.org/10.1109/CVPR.2019.00487)) replaces the single
+# right class by a [soft label](../book/glossary.md#term-soft-label), in the paper a Gaussian around
+# $y$:
+#
+# <a id="eq-sord"></a>
 #
 # $$
 # \mathcal L_{\text{SORD}}(y, \hat y) = -\sum_k p_k \log \hat y_k ,
-# \qquad p_k \propto \exp\Bigl(-\frac{d_k^2}{2 \sigma^2}\Bigr) .
-# $$ (eq-sord)
+# \qquad p_k \propto \exp\Bigl(-\frac{d_k^2}{2 \sigma^2}\Bigr) . \tag{sord}
+# $$
 #
-# **SLACE** {cite:p}`nachmani2025` also has a soft target $q$, but asks for accumulated mass: class
-# $i$ is credited with everything that lies at least as near to the truth,
+# **SLACE** ([Nachmani et al. 2025](https://doi.org/10.1609/aaai.v39i18.34158)) also has a soft
+# target $q$, but asks for accumulated mass: class $i$ is credited with everything that lies at
+# least as near to the truth,
+#
+# <a id="eq-slace"></a>
 #
 # $$
 # \mathcal L_{\text{SLACE}}(y, \hat y)
 #   = -\sum_i q_i \log \sum_{j \,:\, d_j \le d_i} \hat y_j ,
-# \qquad q_i \propto e^{-a d_i} .
-# $$ (eq-slace)
+# \qquad q_i \propto e^{-a d_i} . \tag{slace}
+# $$
 #
 # Its authors prove *monotonicity* (a distribution nearer to the truth has a smaller loss) and
 # *balance sensitivity* (the loss takes account of the class frequencies $n_j$ of the training
 # part). The paper's argument is that this is a different axis: frequencies describe the labels,
 # while hedging is a matter of where the predictions go.
 #
-# **CORAL** {cite:p}`cao2020` and **CORN** {cite:p}`shi2023` turn the task into $K-1$ questions "is
-# $y$ above $k$?" with one logit $z_k$ each, and add up the binary cross-entropies:
+# **CORAL** ([Cao et al. 2020](https://doi.org/10.1016/j.patrec.2020.11.008)) and **CORN** ([Shi et
+# al. 2023](https://doi.org/10.1007/s10044-023-01181-9)) turn the task into $K-1$ questions "is $y$
+# above $k$?" with one logit $z_k$ each, and add up the binary cross-entropies:
+#
+# <a id="eq-coral"></a>
 #
 # $$
 # \mathcal L_{\text{CORAL}}(y, z)
 #   = -\sum_{k=0}^{K-2} \Bigl( [y > k] \log s(z_k) + [y \le k] \log \bigl(1 - s(z_k)\bigr) \Bigr) ,
-# $$ (eq-coral)
+# \tag{coral}
+# $$
 #
 # where $s$ is the logistic function. CORAL shares one weight vector among the questions so that
 # their answers can't contradict each other; CORN lets question $k$ see only the samples with
 # $y > k - 1$ and multiplies the answers:
 #
+# <a id="eq-corn"></a>
+#
 # $$
 # \mathcal L_{\text{CORN}}(y, z)
 #   = -\sum_{k=0}^{\min(y,\, K-2)}
-#     \Bigl( [y > k] \log s(z_k) + [y = k] \log \bigl(1 - s(z_k)\bigr) \Bigr) .
-# $$ (eq-corn)
+#     \Bigl( [y > k] \log s(z_k) + [y = k] \log \bigl(1 - s(z_k)\bigr) \Bigr) . \tag{corn}
+# $$
 #
 # The paper's argument: both make the answers to the $K-1$ questions consistent with each other,
 # which doesn't say where their common answer lies.
 #
 # **AMOL** and its variants, and `KL`, the same loss with its weight switched off, are the subject
-# of {ref}`the next page <sec-method>`.
+# of [the next page](03_method.ipynb).
 
 # %% [markdown]
 # ## Center or far end
@@ -151,6 +180,7 @@ start = torch.full((num_classes,), 0.02, dtype=torch.float64)
 start[y] += 1 - lump - start.sum()
 
 
+# %%
 def logits_of(loss, probabilities):
     """Logits under which ``loss`` sees these class probabilities (K,)."""
     above = 1 - probabilities.cumsum(0)[:-1]  # P(y > k)
@@ -161,7 +191,6 @@ def logits_of(loss, probabilities):
     return torch.logit(above / torch.cat([above.new_ones(1), above[:-1]]))
 
 
-# %%
 def lumped(loss, k):
     """Value of the loss with the lump in class ``k``."""
     spread = start.clone()
@@ -169,6 +198,7 @@ def lumped(loss, k):
     return float(loss(logits_of(loss, spread)[None], torch.tensor([y])))
 
 
+# %% tags=["show-input"]
 rows = []
 for method in settings.methods:
     loss = LOSSES[method](num_classes=num_classes, **settings.parameters(method))
@@ -177,32 +207,17 @@ for method in settings.methods:
 values = pd.DataFrame(rows)
 values["ratio"] = values["center"] / values["far"]
 
-# %% tags=["remove-output"]
+# %%
 cells = values.set_index("name")[["center", "far", "ratio"]].map("{:.2f}".format)
 cells.columns = ["Lump at the center", "Lump at the far end", "Center / far"]
-show("tab-price", cells.rename_axis("Loss"), values)
+show(
+    "tab-price", cells.rename_axis("Loss"), data=values,
+    caption="Loss with half of the probability in a wrong class when the truth is class 0 of 7. In "
+    "the last column 1 means that the loss can't tell the two apart, below 1 that it penalizes the "
+    "center less.",
+)  # fmt: skip
 
-# %% [markdown]
-# ```{result} tab-price
-# Loss with half of the probability in a wrong class when the truth is class 0 of 7. In the last
-# column 1 means that the loss can't tell the two apart, below 1 that it penalizes the center less.
-# ```
-
-# %% tags=["remove-output"]
-ends = {"center": "lump at the center", "far": "lump at the far end"}
-figure = figures.dumbbells(values, ends, xlabel="loss (log scale)", scale="log")
-show("fig-price", figure, values)
-
-# %% [markdown]
-# ```{result} fig-price
-# :alt: >-
-# :  One row per loss, on a logarithmic axis, with a hollow dot for mass at the center and a full
-# :  dot for mass at the far end. {equal} {center_less} {center_more}
-#
-# The values of {numref}`tab-price`. The longer the bar, the more the place of the mistake matters.
-# ```
-
-# %% tags=["remove-cell"]
+# %%
 ratio = values.set_index("name")["ratio"]
 
 
@@ -212,40 +227,50 @@ def names_where(chosen):
 
 
 equal, above = (ratio - 1).abs() < 1e-6, ratio > 1 + 1e-6
-say("equal", equal.any(), f"Equal at both places: {names_where(equal)}.")
-say("center_less", (~equal & ~above).any(),
-    f"Smaller at the center: {names_where(~equal & ~above)}.")  # fmt: skip
-say("center_more", not above.any(), "No loss here is larger at the center.",
-    f"Larger at the center: {names_where(above)}.")  # fmt: skip
+compared = [
+    (equal.any(), f"Equal at both places: {names_where(equal)}."),
+    ((~equal & ~above).any(), f"Smaller at the center: {names_where(~equal & ~above)}."),
+    (not above.any(), "No loss here is larger at the center.",
+     f"Larger at the center: {names_where(above)}."),
+]  # fmt: skip
 
-# %% tags=["remove-cell"]
+# %%
+ends = {"center": "lump at the center", "far": "lump at the far end"}
+show(
+    "fig-price", figures.dumbbells(values, ends, xlabel="loss (log scale)", scale="log"),
+    data=values,
+    caption="The values of [Table price](#tab-price). The longer the bar, the more the place of "
+    "the mistake matters.",
+    alt=["One row per loss, on a logarithmic axis, with a hollow dot for mass at the center and a "
+         "full dot for mass at the far end.", *compared],
+)  # fmt: skip
+say(*compared)
+
+# %%
 known = [name for name in ("KL", "AMOL", "AMOL-asym") if name in ratio]
 chain = ratio[known].to_numpy()
 say(
-    "narrowed", len(known) == 3 and chain[0] < chain[1:].min() and chain.max() < 1,
-    "AMOL doesn't turn the order around, it makes the difference smaller: without the weight, the "
-    f"center's loss is {chain[0]:.2f} of the far end's, with AMOL's weight {chain[1]:.2f}, and "
-    f"with the asymmetric one {chain[-1]:.2f}." if len(known) == 3 else "",
-    "Center's loss over the far end's: "
-    + ", ".join(f"{name} {ratio[name]:.2f}" for name in known) + "." if known else "",
+    "Any loss that respects the order must penalize the far end more than the center, and that "
+    "difference makes the center attractive.",
+    (len(known) == 3 and chain[0] < chain[1:].min() and chain.max() < 1,
+     "AMOL doesn't turn the order around, it makes the difference smaller: without the weight, the "
+     f"center's loss is {chain[:1].sum():.2f} of the far end's, with AMOL's weight "
+     f"{chain[1:2].sum():.2f}, and with the asymmetric one {chain[-1:].sum():.2f}.",
+     "Center's loss over the far end's: "
+     + ", ".join(f"{name} {ratio[name]:.2f}" for name in known) + "." if known else ""),
 )  # fmt: skip
 
 # %% [markdown]
-# {glue:md}`equal` {glue:md}`center_less` {glue:md}`center_more`
-#
-# Any loss that respects the order must penalize the far end more than the center, and that
-# difference makes the center attractive. {glue:md}`narrowed`
-#
 # ## The gap that the paper sees
 #
 # The ordinal losses above weigh a class by its distance from the *truth*; cross-entropy and focal
 # loss don't even do that. None of them knows how far a class lies from the *center*. A weight that
 # does, and that acts only when the truth lies far from the center, is the paper's proposal.
 #
-# The aim isn't new. {cite:t}`vargas2024` want the first and the last class to be found: in their
-# loss the soft targets of these two have a shape of their own, drawn to the end of the scale, and a
-# metric of theirs is made of these two recalls. New, as far as we know, is the formula: a price on
-# classes by their nearness to the center.
+# The aim isn't new. [Vargas et al. (2024)](https://arxiv.org/abs/2407.12417) want the first and the
+# last class to be found: in their loss the soft targets of these two have a shape of their own,
+# drawn to the end of the scale, and a metric of theirs is made of these two recalls. New, as far as
+# we know, is the formula: a price on classes by their nearness to the center.
 #
 # ## Exercises
 #

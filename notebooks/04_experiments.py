@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-experiments)=
 # # Experiments: the data and the protocol
 #
 # Four data sets, one small network, several losses, a few random starts. This page says what goes
@@ -39,14 +43,18 @@ epochs: int = 200  # most epochs a network may train
 import numpy as np
 import pandas as pd
 
+from amol import engine
 from amol.losses import center_class
+from amol.metrics import METRICS
 from companion import StudySettings, load_dataset
 from companion.claims.rules_on_data import SIZES
 from companion.data.dataset import duplicate_rows, split, twin_share
-from companion.page import figures, footer, say, show, show_numbers, tables
+from companion.page import figures, footer, say, show, tables
 from companion.page.words import listed
 from companion.paper.open_choices import CHOICES
+from companion.train.runs import make_loss, prepare
 
+# %% tags=["show-input"]
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
     alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
@@ -55,14 +63,23 @@ loaded = {name: settings.load(name) for name in settings.datasets}
 
 # %% [markdown]
 # ## The data sets
-#
-# Three real ones come from the UCI repository: the quality grades of red and of white *vinho verde*
-# {cite:p}`cortez2009`, and the age of abalone shells, read off as a ring count {cite:p}`nash1994`
-# and cut at quantiles into seven classes ({glue:md}`abalone_sizes`). Their files are part of this
-# project, byte for byte, and are checked against recorded sums whenever they are loaded. The fourth
-# is generated.
 
-# %% tags=["remove-output"]
+# %%
+abalone = load_dataset("Abalone")
+part = np.bincount(abalone.y) / len(abalone.y)
+say(
+    "Three real ones come from the UCI repository: the quality grades of red and of white *vinho "
+    "verde* ([Cortez et al. 2009](https://doi.org/10.1016/j.dss.2009.05.016)), and the age of "
+    "abalone shells, read off as a ring count ([Nash et al. "
+    "1994](https://doi.org/10.24432/C55C7W)) and cut at quantiles into seven classes.",
+    (part.max() < 2 * part.min(),
+     f"Ring counts are whole, so the classes hold from {part.min():.1%} to {part.max():.1%} of the "
+     "samples.", "The classes are very unequal."),
+    "Their files are part of this project, byte for byte, and are checked against recorded sums "
+    "whenever they are loaded. The fourth is generated.",
+)  # fmt: skip
+
+# %%
 NOTES = {  # in our words
     "Synthetic": "crowded center, about 34 % in class 3",
     "Wine Red": "grades 3 to 8",
@@ -78,30 +95,13 @@ for name, data in loaded.items():
         "Source": tables.literal(data.source),
     }  # fmt: skip
 cells = pd.DataFrame(rows).T.rename_axis("Data set")
-cells = cells.loc[:, ~cells.eq(tables.DASH).all()]
-show("tab-datasets", cells)
-
-# %% tags=["remove-cell"]
-abalone = load_dataset("Abalone")
-part = np.bincount(abalone.y) / len(abalone.y)
-say(
-    "abalone_sizes", part.max() < 2 * part.min(),
-    f"ring counts are whole, so the classes hold from {part.min():.1%} to {part.max():.1%} of the "
-    "samples",
-    "very unequal ones",
-)  # fmt: skip
-say(
-    "no_crowd", part[center_class(7)] < 1.25 / 7,
-    "A crowd isn't needed: Abalone has no crowd, and its extreme samples are called the center as "
-    "well ({numref}`tab-chr`).",
+show(
+    "tab-datasets", cells.loc[:, ~cells.eq(tables.DASH).all()],
+    caption="The data sets: classes $K$, samples $N$, features, source; where the paper's Table 1 "
+    "has a data set, its numbers stand beside ours, and what its column \"Notes\" says.",
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-datasets
-# The data sets: classes $K$, samples $N$, features, source; where the paper's Table 1 has a data
-# set, its numbers stand beside ours, and what its column "Notes" says.
-# ```
-#
 # The paper says of its synthetic set that it has 5,000 samples, seven classes and a heavy center
 # (about 34 % in class 3). The recipe here is ours: ten Gaussian features, a mildly nonlinear score
 # plus noise, cut into classes of fixed sizes. About ten forms of the score were tried before this
@@ -110,11 +110,17 @@ say(
 # ranking of the losses still says something.
 #
 # ### Where the labels lie
-#
-# The paper expects the most hedging where the labels crowd in the middle. {numref}`fig-labels`
-# shows where they do. {glue:md}`no_crowd:myst`
 
-# %% tags=["remove-output"]
+# %%
+say(
+    "The paper expects the most hedging where the labels crowd in the middle. "
+    "[Figure labels](#fig-labels) shows where they do.",
+    (part[center_class(7)] < 1.25 / 7,
+     "A crowd isn't needed: Abalone has no crowd, and its extreme samples are called the center as "
+     "well ([Table chr](05_results.ipynb#tab-chr))."),
+)  # fmt: skip
+
+# %%
 shares = {name: np.bincount(data.y, minlength=data.num_classes) / len(data.y)
           for name, data in loaded.items()}  # fmt: skip
 labels = pd.concat(
@@ -122,30 +128,28 @@ labels = pd.concat(
                   "share": share})
     for name, share in shares.items() for classes in [np.arange(len(share))]
 )  # fmt: skip
-show("fig-labels", figures.bars(labels, ylabel="share of samples"), labels)
+largest = listed(f"{share.argmax()} ({share.max():.0%}) on {name}"
+                 for name, share in shares.items())  # fmt: skip
 even = [name for name, data in loaded.items() if data.num_classes % 2 == 0]
-say("even_classes", len(even) > 0,
-    f"An even number of classes ({listed(even)}) has its center between two of them; the lower one "
-    "is taken.")  # fmt: skip
-show_numbers(largest_classes=listed(
-    f"{share.argmax()} ({share.max():.0%}) on {name}" for name, share in shares.items()
-))  # fmt: skip
+show(
+    "fig-labels", figures.bars(labels, ylabel="share of samples"), data=labels,
+    caption=[
+        "Share of samples in each class; the center class is orange.",
+        (bool(even), f"An even number of classes ({listed(even)}) has its center between two of "
+         "them; the lower one is taken."),
+    ],
+    alt="Bar charts of label shares, one per data set. The largest class of each: "
+    f"{largest}.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} fig-labels
-# :alt: >-
-# :  Bar charts of label shares, one per data set. The largest class of each: {largest_classes}.
-#
-# Share of samples in each class; the center class is orange. {glue:md}`even_classes`
-# ```
-#
 # ### How much there is to measure on
 #
-# A hedging rate is a share of the extreme *test* samples alone. {numref}`tab-extremes` counts them,
-# along with a fact about the wines that the paper doesn't mention: many rows occur twice, so that
-# part of the test set has a twin the network has already seen.
+# A hedging rate is a share of the extreme *test* samples alone. [Table extremes](#tab-extremes)
+# counts them, along with a fact about the wines that the paper doesn't mention: many rows occur
+# twice, so that part of the test set has a twin the network has already seen.
 
-# %% tags=["remove-output"]
+# %%
 rows = {}
 for name, data in loaded.items():
     test = data.y[split(data.y, settings.split_seed)[2]]
@@ -161,23 +165,23 @@ for name, data in loaded.items():
         "Repeats": duplicate_rows(data),
         "Twins": f"{100 * twin_share(data, settings.split_seed):.1f} %",
     }
-cells = pd.DataFrame(rows).T.rename_axis("Data set")
-show("tab-extremes", cells)
+counted = pd.DataFrame(rows).T.rename_axis("Data set")
+show(
+    "tab-extremes", counted,
+    caption="The test part: its rows, how many of them CHR and CHR_ext look at, the center class "
+    "and its share. Then the rows of the whole set that repeat an earlier one, and the share of "
+    "test rows with a twin among those trained or validated on.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-extremes
-# The test part: its rows, how many of them CHR and CHR_ext look at, the center class and its share.
-# Then the rows of the whole set that repeat an earlier one, and the share of test rows with a twin
-# among those trained or validated on.
-# ```
-#
 # ## The protocol
 #
 # Each network is trained in the same way, whatever its loss. We train on the training part of the
-# {term}`split`, stop early on the validation part, and use the test part only for evaluation: never
-# in training or stopping. (What the paper leaves open was settled by comparing test scores with the
-# *printed* test scores, or is the plainest reading; {numref}`tab-choices` has the questions with
-# their evidence.) {numref}`tab-protocol` has the whole recipe.
+# [split](../book/glossary.md#term-split), stop early on the validation part, and use the test part
+# only for evaluation: never in training or stopping. (What the paper leaves open was settled by
+# comparing test scores with the *printed* test scores, or is the plainest reading; [Table
+# choices](choices.ipynb#tab-choices) has the questions with their evidence.) [Table
+# protocol](#tab-protocol) has the whole recipe.
 
 # %%
 train = settings.protocol
@@ -194,7 +198,7 @@ stated = {
     "Losses": (", ".join(settings.methods), "The paper's eight, unless chosen otherwise"),
 }  # fmt: skip
 
-# %% tags=["remove-output"]
+# %%
 chosen = {choice.topic: (choice.chosen, choice.reason) for choice in CHOICES}
 parts = {"Stated": stated, "Chosen": chosen}
 protocol = pd.DataFrame(
@@ -202,24 +206,43 @@ protocol = pd.DataFrame(
      for item, (value, reason) in part.items()],
     columns=["Item", "Here", "Origin", "Reason or source"],
 ).set_index("Item")  # fmt: skip
-show("tab-protocol", protocol)
+show(
+    "tab-protocol", protocol,
+    caption="The protocol: what the paper states, with the values of this run, and what it leaves "
+    "open, with the default chosen here and the reason.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-protocol
-# The protocol: what the paper states, with the values of this run, and what it leaves open, with
-# the default chosen here and the reason.
-# ```
+# ### One run
 #
+# The cell trains one network: the first loss of the list, on the first data set, from the first
+# seed. On the other pages `run_study` does this for every data set, loss and seed, and keeps what
+# it has trained; [The training engine](engine.ipynb) is about `engine.train`.
+
+# %% tags=["show-input"]
+dataset, method, seed = settings.datasets[0], settings.methods[0], settings.seeds[0]
+data = prepare(settings, dataset)  # split, and standardized on the training part
+loss = make_loss(settings, method, data.arrays)
+network = engine.train(loss, seed, data.arrays, settings.protocol)
+for name in ("QWK", "CHR", "accuracy"):
+    value = METRICS[name](data.y_test, network.y_pred, data.arrays.num_classes)
+    print(f"{method} on {dataset}, seed {seed}: {name} {value:.3f}")
+print(f"best epoch {network.best_epoch} of {network.epochs}")
+
+# %% [markdown]
 # ## The scores
 #
-# - **{term}`QWK`**, quadratic weighted kappa {cite:p}`cohen1968`: agreement with the true labels,
-#   mistakes weighted by the square of their distance, chance agreement taken off. Higher is better.
-# - **{term}`CHR`** and **{term}`CHR_ext`**: {eq}`eq-chr` and {eq}`eq-chr-ext`. Lower is better,
-#   with the warning of the {ref}`discussion <sec-discussion>`.
-# - **{term}`Accuracy <accuracy>`**: share of exact hits.
-# - **{term}`MAE`**: mean distance $|\hat y - y|$ in classes, and **{term}`AMAE`**
-#   {cite:p}`baccianella2009`: the same, averaged within each true class first, so that rare
-#   classes count as much as common ones.
+# - **[QWK](../book/glossary.md#term-QWK)**, quadratic weighted kappa ([Cohen
+#   1968](https://doi.org/10.1037/h0026256)): agreement with the true labels, mistakes weighted by
+#   the square of their distance, chance agreement taken off. Higher is better.
+# - **[CHR](../book/glossary.md#term-CHR)** and **[CHR_ext](../book/glossary.md#term-CHR_ext)**:
+#   [(chr)](03_method.ipynb#eq-chr) and [(chr-ext)](03_method.ipynb#eq-chr-ext). Lower is better,
+#   with the warning of the [discussion](07_discussion.ipynb).
+# - **[Accuracy](../book/glossary.md#term-accuracy)**: share of exact hits.
+# - **[MAE](../book/glossary.md#term-MAE)**: mean distance $|\hat y - y|$ in classes, and
+#   **[AMAE](../book/glossary.md#term-AMAE)** ([Baccianella et al.
+#   2009](https://doi.org/10.1109/ISDA.2009.230)): the same, averaged within each true class first,
+#   so that rare classes count as much as common ones.
 #
 # ## Exercises
 #
@@ -227,13 +250,13 @@ show("tab-protocol", protocol)
 # something else, on each data set?
 
 # %% tags=["hide-cell"]
-for name, pooled in cells["in CHR_ext"].items():
+for name, pooled in counted["in CHR_ext"].items():
     if pooled != tables.DASH:  # fewer than five classes have no CHR_ext
         print(f"{name}: {pooled} samples, one of them is {1 / max(pooled, 1):.4f}")
 
 # %% [markdown]
 # **2. Another split.** `amol run 04_experiments -p split_seed 7` draws other parts. Do the sizes of
-# the pools of {numref}`tab-extremes` depend on the split?
+# the pools of [Table extremes](#tab-extremes) depend on the split?
 
 # %% tags=["hide-cell"]
 for name, data in loaded.items():

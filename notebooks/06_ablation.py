@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-ablation)=
 # # Ablation: which part does the work?
 #
 # AMOL is a base loss times a weight, and the weight has a direction and a shape. The paper changes
@@ -40,216 +44,193 @@ epochs: int = 200  # most epochs a network may train
 
 # %%
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from companion import StudySettings, run_study
-from companion.page import figures, footer, pictures, say, show, show_numbers, tables
-from companion.page.words import change, listed
+from companion.page import figures, footer, pictures, say, show, tables
+from companion.page.words import change, listed, quoted
 from companion.paper.open_choices import register_readings
 from companion.studies.recordings import load
 
 register_readings()  # losses as the paper could also be read, such as "AMOL-OLL on Castagnos"
+
+# %% tags=["show-input"]
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
     alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
 runs = run_study(settings)
-
-# %% tags=["remove-cell"]
 summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy", "MAE"])
-controls = summary["method"].isin(["KL", "CE-masked"])
 dataset = settings.datasets[0]
 
+# %% [markdown]
+# ## The paper's table, and two controls
+#
+# [Table ablation](#tab-ablation) is the paper's table with accuracy and the two
+# [controls](../book/glossary.md#term-control) added; [Figure ablation](#fig-ablation) draws it.
 
-# %% tags=["remove-cell"]
+# %%
+printed = summary[summary["metric"] != "MAE"]
+controls = {"KL": "`KL`", "CE-masked": "`CE-masked`"}
+named = " and ".join(text for name, text in controls.items() if name in settings.methods)
+show(
+    "tab-ablation", tables.comparison(printed, "metric", place="Table 4"),
+    caption=f"The ablation, with accuracy{named and ' and as controls '}{named}.",
+)  # fmt: skip
+
+# %% [markdown]
+# The paper's last column names the role of each row: AMOL is its primary method, AMOL-asym wins in
+# CHR, AMOL-exp tests the functional form, AMOL-OLL is a negative result, AMOL-CE stays near the
+# baseline, and CE is the reference.
+
+# %%
+drawn = printed[printed["dataset"] == dataset]
+best = drawn[tables.best_mask(drawn)].groupby("metric", sort=False)["method"].agg(listed)
+leads = "; ".join(f"{metric} {names}" for metric, names in best.items())
+show(
+    "fig-ablation", figures.dots(drawn, "metric"), data=drawn,
+    caption=f"The ablation on {tables.literal(dataset)}: our mean with one standard deviation over "
+    "seeds on either side, and the paper's mean, where it prints one, as a tick.",
+    alt="A panel for each of QWK, hedging rates and accuracy, one row per loss."
+    + (f" Best: {leads}." if leads else ""),
+)  # fmt: skip
+
+
+# %%
 def step(method, baseline, metric):
     """Difference of two means on the ablation's data set; NaN where one is missing."""
     values = [tables.value(summary, dataset, name, metric) for name in (method, baseline)]
     return values[0] - values[1]
 
 
-def pair(metric, *names):
-    """A metric of two methods, ours with the paper's in parentheses; none where one wasn't run."""
-    ran = [name for name in names if not np.isnan(tables.value(summary, dataset, name, metric))]
-    cells = []
-    for name in ran if len(ran) > 1 else ():
-        ours, paper = (tables.quote(summary, dataset, name, metric, paper=p) for p in (0, 1))
-        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != tables.DASH else ""))
-    heading = tables.HEADINGS.get(metric, metric)
-    return f"{heading} is {listed(cells)}. " if cells else ""
-
-
-# %% [markdown]
-# ## The paper's table, and two controls
-#
-# {numref}`tab-ablation` is the paper's table with accuracy and the two {term}`controls <control>`
-# added; {numref}`fig-ablation` draws it.
-
-# %% tags=["remove-output"]
-printed = summary[summary["metric"] != "MAE"]
-show("tab-ablation", tables.comparison(printed, "metric", place="Table 4"))
-named = [f"`{name}`" for name in ("KL", "CE-masked") if name in settings.methods]
-show_numbers(with_controls=f" and as controls {' and '.join(named)}" if named else "")
-
-# %% [markdown]
-# ```{result} tab-ablation
-# The ablation, with accuracy{glue:text}`with_controls`.
-# ```
-#
-# The paper's last column names the role of each row: AMOL is its primary method, AMOL-asym wins in
-# CHR, AMOL-exp tests the functional form, AMOL-OLL is a negative result, AMOL-CE stays near the
-# baseline, and CE is the reference.
-
-# %% tags=["remove-output"]
-drawn = printed[printed["dataset"] == dataset]
-figure = figures.dots(drawn, "metric")
-show("fig-ablation", figure, drawn)
-best = drawn[tables.best_mask(drawn)].groupby("metric", sort=False)["method"].agg(listed)
-leads = "; ".join(f"{metric} {names}" for metric, names in best.items())
-show_numbers(ablation_dataset=dataset, ablation_leads=f"Best: {leads}." if leads else "")
-
-# %% [markdown]
-# ```{result} fig-ablation
-# :alt: >-
-# :  A panel for each of QWK, hedging rates and accuracy, one row per loss. {ablation_leads}
-#
-# The ablation on {glue:text}`ablation_dataset`: our mean with one standard deviation over seeds on
-# either side, and the paper's mean, where it prints one, as a tick.
-# ```
-
-# %% tags=["remove-cell"]
 base, weight = step("KL", "CE", "QWK"), step("AMOL", "KL", "QWK")
 chr_base, chr_weight = step("KL", "CE", "CHR"), step("AMOL", "KL", "CHR")
 known = not np.isnan([base, weight, chr_base, chr_weight]).any()
-say(
-    "steps", known and min(base, weight) > 0,
-    f"Of AMOL's gain over cross-entropy in QWK, {base:.3f} comes from the base loss, that is from "
-    f"the Gaussian target and the direction of the divergence, and {weight:.3f} from the weight.",
-    "" if not known else
-    f"The base loss alone makes QWK {change(base)}, the weight {change(weight)}.",
-)  # fmt: skip
-say(
-    "steps_chr", known and chr_base > 0 > chr_weight,
-    f"For hedging the two pull apart: the base loss *raises* CHR, by {chr_base:.3f}, and the "
-    f"weight lowers it by {-chr_weight:.3f}.",
-    "" if not known else
-    f"The base loss alone makes CHR {change(chr_base)}, the weight {change(chr_weight)}.",
-)  # fmt: skip
 mae = step("AMOL", "KL", "MAE")
-say("steps_mae", not np.isnan(mae), f"MAE is {change(mae)} with the weight than without.")
+
+# %%
+say(
+    "**No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss "
+    "(`KL`), then to the weight.",
+    (known and min(base, weight) > 0,
+     f"Of AMOL's gain over cross-entropy in QWK, {base:.3f} comes from the base loss, that is from "
+     f"the Gaussian target and the direction of the divergence, and {weight:.3f} from the weight.",
+     "" if not known else
+     f"The base loss alone makes QWK {change(base)}, the weight {change(weight)}."),
+    (known and chr_base > 0 > chr_weight,
+     f"For hedging the two pull apart: the base loss *raises* CHR, by {chr_base:.3f}, and the "
+     f"weight lowers it by {-chr_weight:.3f}.",
+     "" if not known else
+     f"The base loss alone makes CHR {change(chr_base)}, the weight {change(chr_weight)}."),
+    "" if np.isnan(mae) else f"MAE is {change(mae)} with the weight than without.",
+)  # fmt: skip
 
 # %% [markdown]
-# **No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss
-# (`KL`), then to the weight. {glue:md}`steps` {glue:md}`steps_chr` {glue:md}`steps_mae`
-#
 # **No center.** Cross-entropy with its center class struck out has CHR 0 by construction, without
-# having learned anything. The {ref}`discussion <sec-discussion>` is about what such a zero hides.
+# having learned anything. The [discussion](07_discussion.ipynb) is about what such a zero hides.
 #
 # ## The paper's three findings
 
-# %% tags=["remove-cell"]
-show_numbers(
-    direction=pair("CHR", "AMOL", "AMOL-asym") + pair("QWK", "AMOL", "AMOL-asym"),
-    shape=pair("QWK", "AMOL", "AMOL-exp") + pair("CHR", "AMOL", "AMOL-exp"),
-    base=pair("QWK", "AMOL", "AMOL-OLL", "AMOL-CE", "CE") + pair("accuracy", "AMOL", "AMOL-OLL"),
-)
-
+# %%
+pair = partial(quoted, summary, dataset, least=2)
 say(
-    "direction_why", step("AMOL-asym", "AMOL", "CHR") < 0,
-    "Why does penalizing *fewer* classes lower the rate? With the symmetric weight the classes "
-    "just beyond the center are penalized nearly as much as the center; with the inward one they "
-    "are not, so that mass can move across.",
+    "1. **Direction.**", pair("CHR", ["AMOL", "AMOL-asym"]), pair("QWK", ["AMOL", "AMOL-asym"]),
+    (step("AMOL-asym", "AMOL", "CHR") < 0,
+     "Why does penalizing *fewer* classes lower the rate? With the symmetric weight the classes "
+     "just beyond the center are penalized nearly as much as the center; with the inward one they "
+     "are not, so that mass can move across."),
 )  # fmt: skip
 
-# %% tags=["remove-cell"]
-spread = {
-    prefix: [[tables.value(summary, dataset, m, metric, f"{prefix}std") for m in
-              ("AMOL", "AMOL-exp")] for metric in ("QWK", "CHR")]
-    for prefix in ("", "paper_")
-}  # fmt: skip
-steadier = {k: sum(a > b for a, b in v) for k, v in spread.items()}
-texts = {
-    k: " and ".join(f"{a:.3f} against {b:.3f} in {metric}"
-                    for (a, b), metric in zip(v, ("QWK", "CHR"), strict=True))
-    for k, v in spread.items()
-}  # fmt: skip
+
+# %%
+def spreads(prefix=""):
+    """Standard deviations of the linear and the exponential form, by metric; ours or "paper_"."""
+    return {
+        metric: [tables.value(summary, dataset, m, metric, f"{prefix}std")
+                 for m in ("AMOL", "AMOL-exp")]
+        for metric in ("QWK", "CHR")
+    }  # fmt: skip
+
+
+def told(spread):
+    """`spreads` in words."""
+    return " and ".join(f"{a:.3f} against {b:.3f} in {metric}" for metric, (a, b) in spread.items())
+
+
+ours, papers = spreads(), spreads("paper_")
 say(
-    "steadiness", steadier["paper_"] == 2 and not np.isnan(spread[""]).any(),
-    "The paper prefers the linear form for its stability. Its own spreads say the opposite: the "
-    f"standard deviation over seeds is {texts['paper_']} for the linear and the exponential form; "
-    f"ours is {texts['']}.",
+    "2. **Shape.**", pair("QWK", ["AMOL", "AMOL-exp"]), pair("CHR", ["AMOL", "AMOL-exp"]),
+    r"The paper concludes that the shape hardly matters. The exponential peaks at $e^{\alpha}$ "
+    r"instead of $1 + \alpha$, so part of the difference is plain strength.",
+    (all(a > b for a, b in papers.values()) and not np.isnan([*ours.values()]).any(),
+     "The paper prefers the linear form for its stability. Its own spreads say the opposite: the "
+     f"standard deviation over seeds is {told(papers)} for the linear and the exponential form; "
+     f"ours is {told(ours)}."),
+)  # fmt: skip
+say(
+    "3. **Base.**", pair("QWK", ["AMOL", "AMOL-OLL", "AMOL-CE", "CE"]),
+    pair("accuracy", ["AMOL", "AMOL-OLL"]),
+    "The weight on the closeness loss is the paper's negative result.",
 )  # fmt: skip
 
 # %% [markdown]
-# 1. **Direction.** {glue:text}`direction` {glue:md}`direction_why`
-# 2. **Shape.** {glue:text}`shape` The paper concludes that the shape hardly matters. The
-#    exponential peaks at $e^{\alpha}$ instead of $1 + \alpha$, so part of the difference is plain
-#    strength. {glue:md}`steadiness`
-# 3. **Base.** {glue:text}`base` The weight on the closeness loss is the paper's negative result.
-#
 # The paper attributes that collapse to a missing signal about the correct class. There is a simpler
-# reading. The terms of the closeness loss {eq}`eq-oll` are *rewards* for mass near the truth; a
-# weight that is largest in the center multiplies the reward there. If that is the cause, the same
-# weight on OLL as Castagnos defines it, {eq}`eq-oll-castagnos`, whose terms are *penalties*, should
-# not collapse:
+# reading. The terms of the closeness loss [(oll)](02_background.ipynb#eq-oll) are *rewards* for
+# mass near the truth; a weight that is largest in the center multiplies the reward there. If that
+# is the cause, the same weight on OLL as Castagnos defines it,
+# [(oll-castagnos)](02_background.ipynb#eq-oll-castagnos), whose terms are *penalties*, should not
+# collapse:
 
-# %%
+# %% tags=["show-input"]
 method, scores = "AMOL-OLL on Castagnos", ["QWK", "accuracy", "CHR"]
 castagnos = run_study(replace(settings, datasets=(dataset,), methods=(method,)))
 castagnos = tables.summarize(castagnos, scores)
-
-# %% tags=["remove-cell"]
 kept = tables.value(castagnos, dataset, method, "QWK")
 lost = tables.value(summary, dataset, "AMOL-OLL", "QWK")
-say("castagnos", kept > lost + 0.1, "It doesn't:", "" if np.isnan(kept) else "Its figures:")
 cells = ", ".join(f"{m} {tables.quote(castagnos, dataset, method, m)}" for m in scores)
-show_numbers(castagnos_cells="" if np.isnan(kept) else f"{cells}.")
+if not np.isnan(kept):
+    say((kept > lost + 0.1, "It doesn't:", "Its figures:"), f"{cells}.")
 
 # %% [markdown]
-# {glue:text}`castagnos` {glue:text}`castagnos_cells`
-#
 # ## How strong a weight?
 #
-# The paper uses $\alpha = 1$ throughout and says that it needs tuning. {numref}`fig-strength`
-# changes it on the three real data sets, from no weight at all to eight times the paper's.
+# The paper uses $\alpha = 1$ throughout and says that it needs tuning. [Figure
+# strength](#fig-strength) changes it on the three real data sets, from no weight at all to eight
+# times the paper's.
 
-# %% tags=["remove-output"]
+# %%
 asked = ["QWK", "CHR_ext", "center_recall", "extreme_recall"]
 swept = load("alpha").melt(["dataset", "strength", "seed"], asked, "metric")
 swept = swept.groupby(["metric", "dataset", "strength"], sort=False)["value"]
 swept = swept.agg(["mean", "std"]).reset_index()
-show("fig-strength", pictures.strengths(swept), swept)
+show(
+    "fig-strength", pictures.strengths(swept), data=swept,
+    caption="AMOL with weights of different strength: mean and standard deviation over five seeds "
+    "(recorded runs; the first point, 0, is `KL`).",
+    alt="Four panels, QWK, CHR_ext, center recall and extreme recall, against alpha from 0 to 8, "
+    "one line per data set. QWK rises a little to alpha 1 or 2 and then falls, steeply on Abalone; "
+    "CHR_ext and center recall fall throughout; extreme recall rises on Abalone and stays at zero "
+    "on both wines until alpha 4.",
+)  # fmt: skip
 
-# %% tags=["remove-cell"]
+# %%
 wide = swept.pivot(index=["metric", "dataset"], columns="strength", values="mean")
 best = wide.loc["QWK"].idxmax(axis=1)
-falling = (wide.loc["CHR_ext"].diff(axis=1).iloc[:, 1:] <= 1e-9).all(axis=None)
-fewer = (wide.loc["center_recall"].diff(axis=1).iloc[:, 1:] <= 1e-9).all(axis=None)
-say(
-    "strength", falling and fewer,
-    "A stronger weight hedges less on every set, and finds fewer samples of the center class "
-    "step by step: the two can't be had apart.",
-)  # fmt: skip
-where = listed(f"{value:g} on {name}" for name, value in best.items())
 gap = (wide.loc["QWK"].max(axis=1) - wide.loc["QWK"][1.0]).max()
-show_numbers(strength_best=f"QWK is highest at α = {where}; α = 1 is at most {gap:.3f} below.")
+falling, fewer = ((wide.loc[metric].diff(axis=1).iloc[:, 1:] <= 1e-9).all(axis=None)
+                  for metric in ("CHR_ext", "center_recall"))  # fmt: skip
+say(
+    (falling and fewer,
+     "A stronger weight hedges less on every set, and finds fewer samples of the center class step "
+     "by step: the two can't be had apart."),
+    f"QWK is highest at α = {listed(f'{value:g} on {name}' for name, value in best.items())}; "
+    f"α = 1 is at most {gap:.3f} below. [How much α](how_much_alpha.ipynb) changes the width "
+    r"$\sigma$ of the target too, a second number to choose that the paper doesn't count.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} fig-strength
-# :alt: >-
-# :  Four panels, QWK, CHR_ext, center recall and extreme recall, against alpha from 0 to 8, one
-# :  line per data set. QWK rises a little to alpha 1 or 2 and then falls, steeply on Abalone;
-# :  CHR_ext and center recall fall throughout; extreme recall rises on Abalone and stays at zero on
-# :  both wines until alpha 4.
-#
-# AMOL with weights of different strength: mean and standard deviation over five seeds (recorded
-# runs; the first point, 0, is `KL`).
-# ```
-#
-# {glue:text}`strength` {glue:text}`strength_best` {ref}`sec-how-much-alpha` changes the width
-# $\sigma$ of the target too, a second number to choose that the paper doesn't count.
-#
 # ## Exercises
 #
 # **1. Base and weight in MAE.** Take AMOL's difference from cross-entropy apart into that of the

@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,13 +14,12 @@
 # ---
 
 # %% [markdown]
-# (sec-discussion)=
 # # Discussion: what the hedging rate doesn't see
 #
 # The hedging rate asks one question: how many extreme samples are called the center class? A
 # network that never answers "center" scores a perfect zero, whatever else it gets wrong. This page
-# puts beside the rate what it leaves out, on the paper's one split; {ref}`sec-splits` does so over
-# many.
+# puts beside the rate what it leaves out, on the paper's one split; [What the error bars don't
+# show](splits.ipynb) does so over many.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
@@ -36,24 +40,21 @@ from amol.losses import center_class
 from companion import StudySettings, predictions, run_study
 from companion.claims.tails import certainty
 from companion.data.dataset import split
-from companion.page import figures, footer, pictures, say, show, show_numbers, tables
+from companion.page import figures, footer, pictures, say, show, tables
 from companion.page.words import listed, on
 
+# %% tags=["show-input"]
 settings = StudySettings(
     datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
     alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
 runs = run_study(settings)
-
-# %% tags=["remove-cell"]
 metrics = ["CHR", "center_rate", "center_recall", "extreme_recall", "J_c", "CHR_ext", "accuracy"]
 summary = tables.summarize(runs, metrics)
 dataset = "Abalone" if "Abalone" in settings.datasets else settings.datasets[-1]
-labels = settings.load(dataset)
-test = labels.y[split(labels.y, settings.split_seed)[2]]
-center_share = float(np.mean(test == center_class(labels.num_classes)))
 
 
+# %%
 def mean(method, metric):
     """Mean over seeds on the page's data set; NaN where it wasn't run."""
     return tables.value(summary, dataset, method, metric)
@@ -62,106 +63,105 @@ def mean(method, metric):
 # %% [markdown]
 # ## Who is called what
 #
-# {numref}`fig-confusions` has the whole answer on one data set: the framed column is the answer
-# "center", the first and the last row are the samples that should be kept out of it.
+# [Figure confusions](#fig-confusions) has the whole answer on one data set: the framed column is
+# the answer "center", the first and the last row are the samples that should be kept out of it.
 
-# %% tags=["remove-output"]
+# %%
+ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
+center = {m: mean(m, "center_recall") for m in ("CE", "AMOL", "AMOL-asym")}
+ends_lost = (
+    max(ends["AMOL"], ends["AMOL-asym"]) < ends["CE"] and mean("AMOL", "CHR") < mean("CE", "CHR"),
+    "AMOL empties the framed column at both ends, but the samples don't arrive in their own class: "
+    f"of the first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
+    f"cross-entropy {ends['CE']:.2f}.",
+)
+center_lost = (
+    center["AMOL-asym"] < center["AMOL"] < center["CE"],
+    f"And the column empties for those who belong there too: of the center class, cross-entropy "
+    f"finds {center['CE']:.1%}, AMOL {center['AMOL']:.1%} and AMOL-asym {center['AMOL-asym']:.1%}.",
+)
+
+# %%
 asked = [m for m in ("CE", "KL", "AMOL", "AMOL-asym") if m in settings.methods]
 found = {}
 for method in asked or settings.methods:
     y_true, y_pred, probabilities = predictions(settings, dataset, method)
     found[method] = pictures.counts(y_true, y_pred, probabilities.shape[-1])
-figure = pictures.confusions(found, center_class(labels.num_classes))
-kept = pd.concat(
+drawn = pd.concat(
     pd.DataFrame(table).rename_axis("true").reset_index().assign(method=method)
     for method, table in found.items()
 )
-show("fig-confusions", figure, kept)
-shown = f"{listed(found)} on {dataset}"
-show_numbers(blind_dataset=dataset, blind_center_share=center_share, confused=shown)
+middle = center_class(probabilities.shape[-1])
 
-# %% tags=["remove-cell"]
-ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
-say(
-    "ends_lost",
-    max(ends["AMOL"], ends["AMOL-asym"]) < ends["CE"] and mean("AMOL", "CHR") < mean("CE", "CHR"),
-    "AMOL empties the framed column at both ends, but the samples don't arrive in their own class: "
-    f"of the first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
-    f"cross-entropy {ends['CE']:.2f}.",
+# %%
+show(
+    "fig-confusions", pictures.confusions(found, middle), data=drawn,
+    caption=f"Confusion on {tables.literal(dataset)}, mean over seeds: of each true class (with "
+    "its number of samples), the percentage that gets each answer.",
+    alt=[f"Confusion matrices of {listed(found)} on {tables.literal(dataset)}, shares of each row "
+         "in shades, the column of the center framed.", ends_lost, center_lost],
 )  # fmt: skip
 say(
-    "ends_base", ends["KL"] < ends["AMOL"] < ends["CE"],
-    "The reason is the Gaussian target, which spreads every label over its neighbors: `KL`, "
-    f"without the weight, finds {ends['KL']:.2f}. The weight makes up for a part of that.",
-)  # fmt: skip
-center = {m: mean(m, "center_recall") for m in ("CE", "AMOL", "AMOL-asym")}
-say(
-    "center_lost", center["AMOL-asym"] < center["AMOL"] < center["CE"],
-    f"And the column empties for those who belong there too: of the center class, cross-entropy "
-    f"finds {center['CE']:.1%}, AMOL {center['AMOL']:.1%} and AMOL-asym {center['AMOL-asym']:.1%}.",
+    ends_lost,
+    (ends["KL"] < ends["AMOL"] < ends["CE"],
+     "The reason is the Gaussian target, which spreads every label over its neighbors: `KL`, "
+     f"without the weight, finds {ends['KL']:.2f}. The weight makes up for a part of that."),
+    center_lost,
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} fig-confusions
-# :alt: >-
-# :  Confusion matrices of {confused}, shares of each row in shades, the column of the center
-# :  framed. {ends_lost} {center_lost}
-#
-# Confusion on {glue:text}`blind_dataset`, mean over seeds: of each true class (with its number of
-# samples), the percentage that gets each answer.
-# ```
-#
-# {glue:md}`ends_lost` {glue:md}`ends_base` {glue:md}`center_lost`
-#
 # ## Beside the rate
 #
-# - **{term}`Center rate <center rate>`**: share of *all* test samples that are called the center
-#   class. It should be near the true share.
-# - **{term}`Center recall <center recall>`**: share of true center samples that are found.
-# - **{term}`Extreme recall <extreme recall>`**: share of samples of the first and last class that
-#   are found exactly. To stop calling them the center is not yet to call them right.
+# - **[Center rate](../book/glossary.md#term-center-rate)**: share of *all* test samples that are
+#   called the center class. It should be near the true share.
+# - **[Center recall](../book/glossary.md#term-center-recall)**: share of true center samples that
+#   are found.
+# - **[Extreme recall](../book/glossary.md#term-extreme-recall)**: share of samples of the first and
+#   last class that are found exactly. To stop calling them the center is not yet to call them
+#   right.
 
-# %% tags=["remove-output"]
+# %%
+labels = settings.load(dataset)
+test = labels.y[split(labels.y, settings.split_seed)[2]]
 around = summary["metric"].isin(["CHR", "center_rate", "center_recall", "extreme_recall"])
 part = summary[(summary["dataset"] == dataset) & around]
-show("tab-blindspot", tables.comparison(part, "metric"))
-
-# %% tags=["remove-cell"]
-masked = {m: mean("CE-masked", m) for m in metrics}
-asym = {m: mean("AMOL-asym", m) for m in metrics}
+show(
+    "tab-blindspot", tables.comparison(part, "metric"),
+    caption=f"What surrounds the hedging rate on {tables.literal(dataset)}, where the true center "
+    f"share is {np.mean(test == middle):.3f}.",
+)  # fmt: skip
+masked, asym = ({m: mean(method, m) for m in metrics} for method in ("CE-masked", "AMOL-asym"))
 say(
-    "masked",
-    masked["CHR"] == 0 and masked["extreme_recall"] > asym["extreme_recall"]
-    and masked["accuracy"] > asym["accuracy"],
-    f"It reaches the same zero as AMOL-asym without learning anything new, finds more of the first "
-    f"and last class ({masked['extreme_recall']:.2f} against {asym['extreme_recall']:.2f}) and is "
-    f"right more often ({masked['accuracy']:.3f} against {asym['accuracy']:.3f}).",
-    "It reaches zero without learning anything new." if masked["CHR"] == 0 else "",
+    '`CE-masked` is cross-entropy that is forbidden to answer "center".',
+    (masked["CHR"] == 0 and masked["extreme_recall"] > asym["extreme_recall"]
+     and masked["accuracy"] > asym["accuracy"],
+     "It reaches the same zero as AMOL-asym without learning anything new, finds more of the first "
+     f"and last class ({masked['extreme_recall']:.2f} against {asym['extreme_recall']:.2f}) and is "
+     f"right more often ({masked['accuracy']:.3f} against {asym['accuracy']:.3f}).",
+     "It reaches zero without learning anything new." if masked["CHR"] == 0 else ""),
+    "Where nobody needs that class, this is the simpler cure; where somebody does, center recall "
+    "decides.",
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-blindspot
-# What surrounds the hedging rate on {glue:text}`blind_dataset`, where the true center share is
-# {glue:text}`blind_center_share:.3f`.
-# ```
-#
-# `CE-masked` is cross-entropy that is forbidden to answer "center". {glue:md}`masked` Where nobody
-# needs that class, this is the simpler cure; where somebody does, center recall decides.
-#
 # ## A score that never answering "center" cannot win
 #
 # Take the answer "center" as a test that should tell true center samples from extreme ones, and
-# score it as tests are scored {cite:p}`youden1950`: hits minus false alarms,
+# score it as tests are scored ([Youden
+# 1950](https://doi.org/10.1002/1097-0142(1950)3:1%3C32::AID-CNCR2820030106%3E3.0.CO;2-3)): hits
+# minus false alarms,
+#
+# <a id="eq-jc"></a>
 #
 # $$
-# J_c = P\bigl( \arg\max \hat y = c \bigm| y = c \bigr) - \text{CHR}_{\text{ext}} .
-# $$ (eq-jc)
+# J_c = P\bigl( \arg\max \hat y = c \bigm| y = c \bigr) - \text{CHR}_{\text{ext}} . \tag{jc}
+# $$
 #
-# {term}`This difference <J_c>` is 1 for a network that finds every center sample and calls no
-# extreme sample the center. It is 0 for a network that never answers "center", for one that always
-# does, and for one that does so at random.
+# [This difference](../book/glossary.md#term-J_c) is 1 for a network that finds every center sample
+# and calls no extreme sample the center. It is 0 for a network that never answers "center", for one
+# that always does, and for one that does so at random.
 
-# %% tags=["remove-output"]
+# %% tags=["show-input"]
 keys = ["dataset", "method"]
 means = summary.pivot(index=keys, columns="metric", values="mean")
 means = means.reindex(pd.MultiIndex.from_frame(summary[keys].drop_duplicates()))
@@ -170,38 +170,49 @@ pairs = means[[rate, "center_recall"]]
 pairs = (pairs if pairs.isna().any(axis=1).all() else pairs.dropna()).reset_index()
 pairs = pairs.rename(columns={"dataset": "panel", "method": "name"})
 pairs["J_c"] = pairs["center_recall"] - pairs[rate]
-ends = {rate: f"extreme samples called center ({rate})",
-        "center_recall": "center samples called center (recall)"}  # fmt: skip
-figure = figures.dumbbells(pairs, ends, xlabel="rate of the answer “center”")
-show("fig-blindspot", figure, pairs)
 
-# %% tags=["remove-cell"]
+# %%
 known = {"AMOL", "CE", "KL"} <= set(settings.methods) and means["J_c"].notna().any()
 wide = means["J_c"].unstack("method", sort=False) if known else None
 above = {m: list(wide.index[wide["AMOL"] > wide[m]]) for m in ("CE", "KL")} if known else {}
-say(
-    "separation", known,
-    f"AMOL's bar is longer than that of cross-entropy {on(above.get('CE', ()))}, and longer than "
-    f"that of `KL`, the same loss without the weight, {on(above.get('KL', ()))}.",
+separation = (
+    "AMOL's bar is longer than that of cross-entropy "
+    f"{on(above['CE'])}, and longer than that of `KL`, the same loss without the weight, "
+    f"{on(above['KL'])}." if known else ""
 )  # fmt: skip
 
-# %% [markdown]
-# ```{result} fig-blindspot
-# :alt: >-
-# :  One panel per data set, one row per loss. A hollow dot shows how often extreme samples are
-# :  called the center, a full dot how often true center samples are. The bar between them is J_c.
-# :  {separation}
-#
-# How often the answer is "center", for extreme samples (hollow) and for true center samples (full).
-# The length of the bar, full minus hollow, is $J_c$. A good loss has its hollow dot far left and
-# its full dot far right.
-# ```
-#
-# {glue:md}`separation` {numref}`fig-forest-jc` has the intervals over splits.
-#
-# ## Limits, the paper's and ours
+# %%
+dots = {rate: f"extreme samples called center ({rate})",
+        "center_recall": "center samples called center (recall)"}  # fmt: skip
+show(
+    "fig-blindspot", figures.dumbbells(pairs, dots, xlabel="rate of the answer “center”"),
+    data=pairs,
+    caption='How often the answer is "center", for extreme samples (hollow) and for true center '
+    "samples (full). The length of the bar, full minus hollow, is $J_c$. A good loss has its "
+    "hollow dot far left and its full dot far right.",
+    alt=["One panel per data set, one row per loss. A hollow dot shows how often extreme samples "
+         "are called the center, a full dot how often true center samples are. The bar between "
+         "them is J_c.", separation],
+)  # fmt: skip
+say(separation, "[Figure forest-jc](splits.ipynb#fig-forest-jc) has the intervals over splits.")
 
-# %% tags=["remove-cell"]
+# %% [markdown]
+# ## Limits, the paper's and ours
+#
+# - **Strength and width.** The paper names one number to set, $\alpha$; the Gaussian target has a
+#   second, $\sigma$. [Figure strength](06_ablation.ipynb#fig-strength) changes the first.
+# - **Center.** The method assumes that the middle of the scale is special. With two humps in the
+#   labels, or with an even number of classes, that is less clear.
+# - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
+#   of a wrong class, and cross-entropy's doesn't ([Every loss that the paper names](losses.ipynb)
+#   has the figures).
+# - **One split.** Every ± on this page is the spread over random starts on one split of the data.
+#   It says nothing about other samples from the same source.
+# - **Crowded middle.** The paper finds the largest effects where the labels crowd in the center and
+#   names Abalone among them; [Figure labels](04_experiments.ipynb#fig-labels) shows that Abalone,
+#   cut into equal parts, has no crowd.
+
+# %%
 sure = {}
 trained = [n for n in settings.datasets if not np.isnan(tables.value(summary, n, "AMOL", "J_c"))]
 for name in trained:
@@ -210,29 +221,19 @@ for name in trained:
     sure[name] = [np.mean([c[f"tail_{m}"] for c in cells]) for m in ("accuracy", "confidence")]
 over = [name for name, (right, confidence) in sure.items() if right < confidence]
 under = [name for name, (right, confidence) in sure.items() if right > confidence]
-figures_of = {n: f"right {a:.2f}, mean confidence {c:.2f}" for n, (a, c) in sure.items()}
+figures_of = "; ".join(f"{tables.literal(n)}: right {sure[n][0]:.2f}, mean confidence "
+                       f"{sure[n][1]:.2f}" for n in over or under)  # fmt: skip
 say(
-    "tails", bool(over or under),
-    "The paper calls AMOL underconfident at the tails. Over the two lowest and two highest classes "
-    f"it is so {on(under)}, and overconfident {on(over)} ("
-    + "; ".join(f"{tables.literal(n)}: {figures_of[n]}" for n in over or under) + ").",
+    "- **Calibration.** The distribution that minimizes AMOL is not the truth ([Figure "
+    "least](03_method.ipynb#fig-least)), so its probabilities are not to be taken at face value.",
+    (bool(over and under), "The paper calls AMOL underconfident at the tails. Over the two lowest "
+     f"and two highest classes it is so {on(under)}, and overconfident {on(over)} ({figures_of}).",
+     "The paper calls AMOL underconfident at the tails. Over the two lowest and two highest "
+     f"classes it is {'over' if over else 'under'}confident {on(over or under)} ({figures_of})."
+     if figures_of else ""),
 )  # fmt: skip
 
 # %% [markdown]
-# - **Strength and width.** The paper names one number to set, $\alpha$; the Gaussian target has a
-#   second, $\sigma$. {numref}`fig-strength` changes the first.
-# - **Center.** The method assumes that the middle of the scale is special. With two humps in the
-#   labels, or with an even number of classes, that is less clear.
-# - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
-#   of a wrong class, and cross-entropy's doesn't ({ref}`sec-losses` has the figures).
-# - **Calibration.** The distribution that minimizes AMOL is not the truth ({numref}`fig-least`), so
-#   its probabilities are not to be taken at face value. {glue:md}`tails`
-# - **One split.** Every ± on this page is the spread over random starts on one split of the data.
-#   It says nothing about other samples from the same source.
-# - **Crowded middle.** The paper finds the largest effects where the labels crowd in the center and
-#   names Abalone among them; {numref}`fig-labels` shows that Abalone, cut into equal parts, has no
-#   crowd.
-#
 # ## Exercises
 #
 # **1. Strike the center out.** `CE-masked` is cross-entropy that may not answer "center". Do the

@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,24 +14,25 @@
 # ---
 
 # %% [markdown]
-# (sec-conclusion)=
 # # Conclusion: what holds, and what to use
 #
-# The paper's claims stand one by one in the {ref}`ledger <sec-ledger>`, with the revisions of their
+# The paper's claims stand one by one in the [ledger](ledger.ipynb), with the revisions of their
 # rules. This page says in words what remains of them and what follows for use. Its sentences rest
-# on random splits of the data, every loss on the same ones ({ref}`sec-splits`): a difference is
-# *shown* where its corrected 95 % interval {eq}`eq-corrected` leaves zero out.
+# on random splits of the data, every loss on the same ones ([What the error bars don't
+# show](splits.ipynb)): a difference is *shown* where its corrected 95 % interval
+# [(corrected)](splits.ipynb#eq-corrected) leaves zero out.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets that count
 
 # %%
-from companion.page import first_page, footer, say, show_numbers
+from companion.page import first_page, footer, say
 from companion.page.words import changes, listed
 from companion.studies import recordings
 from companion.studies.paired_intervals import paired_differences
 
-runs = recordings.load("splits")
+# %% tags=["show-input"]
+runs = recordings.load("splits")  # a recorded study; one row for each network
 unknown = set(datasets) - set(runs["dataset"])
 if unknown or not datasets:
     raise ValueError(f"datasets is {datasets}; allowed: {', '.join(runs['dataset'].unique())}")
@@ -38,7 +44,7 @@ means = runs.groupby(["dataset", "method"], sort=False)[metrics].mean()
 splits = int(runs["split_seed"].nunique())
 
 
-# %% tags=["remove-cell"]
+# %%
 def differ(method, baseline, metric):
     """Differences by data set, and the data sets on which better and worse are shown."""
     part = contrasts.loc[[(method, baseline, metric)]].set_index("dataset")
@@ -53,59 +59,78 @@ def both(better, worse, more, fewer):
     return " and ".join(clauses) or "no difference is shown on any set"
 
 
-# %% tags=["remove-cell"]
-gain, better, worse = differ("AMOL", "CE", "QWK")
-base, *_ = differ("KL", "CE", "QWK")
-say(
-    "end_agreement", len(better) > 0 and not worse and (gain > 0).all(),
-    f"AMOL's mean QWK is above that of cross-entropy on every data set, by {gain.min():.3f} to "
-    f"{gain.max():.3f} over {splits} splits; shown on {listed(better)}.",
-    f"AMOL's QWK against that of cross-entropy: {both(better, worse, 'higher', 'lower')}.",
-)  # fmt: skip
-part = base / gain
-say(
-    "end_parts", (gain > 0).all(),
-    f"Of that gain, {part.min():.0%} to {part.max():.0%} is there without AMOL's weight (`KL`): "
-    "it comes from the Gaussian target and the direction of the divergence.",
-)  # fmt: skip
+# %% [markdown]
+# ## What holds
 
-# %% tags=["remove-cell"]
+# %%
+gain, better, worse = differ("AMOL", "CE", "QWK")
+part = differ("KL", "CE", "QWK")[0] / gain
+say(
+    "- **Agreement.**",
+    (len(better) > 0 and not worse and (gain > 0).all(),
+     f"AMOL's mean QWK is above that of cross-entropy on every data set, by {gain.min():.3f} to "
+     f"{gain.max():.3f} over {splits} splits; shown on {listed(better)}.",
+     f"AMOL's QWK against that of cross-entropy: {both(better, worse, 'higher', 'lower')}."),
+    ((gain > 0).all(),
+     f"Of that gain, {part.min():.0%} to {part.max():.0%} is there without AMOL's weight (`KL`): "
+     "it comes from the Gaussian target and the direction of the divergence."),
+)  # fmt: skip
 _, better, worse = differ("AMOL", "CE", "CHR_ext")
 say(
-    "end_hedging", len(better) > 0 and not worse,
-    f"AMOL calls fewer samples near the ends “center” than cross-entropy on {listed(better)}; "
-    "elsewhere no difference is shown.",
-    f"AMOL's hedging against cross-entropy's: {both(worse, better, 'higher', 'lower')}.",
+    "- **Hedging.**",
+    (len(better) > 0 and not worse,
+     f"AMOL calls fewer samples near the ends “center” than cross-entropy on {listed(better)}; "
+     "elsewhere no difference is shown.",
+     f"AMOL's hedging against cross-entropy's: {both(worse, better, 'higher', 'lower')}."),
 )  # fmt: skip
 
-# %% tags=["remove-cell"]
+# %%
 mae, better, worse = differ("AMOL", "CE", "MAE")
 higher = list(mae.index[mae > 0])
-say(
-    "end_mae", 2 * len(higher) > len(mae),
-    f"AMOL's average error is not lower: its MAE is above that of cross-entropy on "
-    f"{listed(higher)}.",
-    f"AMOL's MAE against that of cross-entropy: {both(worse, better, 'higher', 'lower')}.",
-)  # fmt: skip
 base, *_ = differ("AMOL", "KL", "MAE")
+ends, center = (differ("AMOL", "CE", f"{name}_recall")[1:] for name in ("extreme", "center"))
 say(
-    "end_mae_kl", base.min() > -0.001 and base.max() > 0.01,
-    f"Against `KL`, its own base without the weight, it is up to {base.max():.3f} higher and "
-    "nowhere lower by 0.001.",
-    f"Against `KL`, its own base without the weight, it is {changes(base)}.",
+    "- **What it loses.**",
+    (2 * len(higher) > len(mae),
+     f"AMOL's average error is not lower: its MAE is above that of cross-entropy on "
+     f"{listed(higher)}.",
+     f"AMOL's MAE against that of cross-entropy: {both(worse, better, 'higher', 'lower')}."),
+    (base.min() > -0.001 and base.max() > 0.01,
+     f"Against `KL`, its own base without the weight, it is up to {base.max():.3f} higher and "
+     "nowhere lower by 0.001.",
+     f"Against `KL`, its own base without the weight, it is {changes(base)}."),
+    (any(ends),
+     f"Samples of the first and last class: AMOL finds {both(*ends, 'more', 'fewer')}.",
+     "In the recall of the first and last class no difference is shown."),
+    (any(center),
+     f"Samples of the center class: AMOL finds {both(*center, 'more', 'fewer')}.",
+     "In the recall of the center class no difference is shown."),
 )  # fmt: skip
 
-# %% tags=["remove-cell"]
-_, more, fewer = differ("AMOL", "CE", "extreme_recall")
-say("end_ends", bool(more or fewer),
-    f"Samples of the first and last class: AMOL finds {both(more, fewer, 'more', 'fewer')}.",
-    "In the recall of the first and last class no difference is shown.")  # fmt: skip
-_, more, fewer = differ("AMOL", "CE", "center_recall")
-say("end_center", bool(more or fewer),
-    f"Samples of the center class: AMOL finds {both(more, fewer, 'more', 'fewer')}.",
-    "In the recall of the center class no difference is shown.")  # fmt: skip
+# %%
+last = datasets[-1]
+at = means.loc[last]
+found, right = (at[metric][["CE-masked", "AMOL-asym"]] for metric in ("extreme_recall", "accuracy"))
+say(
+    "- **The inward variant.**",
+    (at["CHR_ext"]["AMOL-asym"] < 0.01 and at["center_recall"]["AMOL-asym"] < 0.1,
+     f"On {last} AMOL-asym hardly hedges at all (CHR_ext {at['CHR_ext']['AMOL-asym']:.3f}), "
+     "because it hardly ever predicts the center class: it finds "
+     f"{at['center_recall']['AMOL-asym']:.1%} of that class's samples, cross-entropy "
+     f"{at['center_recall']['CE']:.1%}."),
+    (found.iloc[0] > found.iloc[1] and right.iloc[0] > right.iloc[1],
+     "Striking the center class out of a network trained with cross-entropy reaches zero without "
+     f"training anew, finds more of the first and last class on {last} ({found.iloc[0]:.2f} "
+     f"against {found.iloc[1]:.2f}) and is more accurate ({right.iloc[0]:.3f} against "
+     f"{right.iloc[1]:.3f}).",
+     "Striking the center class out of a network trained with cross-entropy reaches zero without "
+     "training anew."),
+)  # fmt: skip
 
-# %% tags=["remove-cell"]
+# %% [markdown]
+# ## What to use
+
+# %%
 AIMS = {
     "QWK": "where large errors are worse than many small ones",
     "MAE": "for the average error",
@@ -115,64 +140,37 @@ AIMS = {
 found = first_page.against_baseline(runs, list(AIMS))
 found = found[found["method"] != "CE-masked"].groupby("metric", sort=False)
 use = [f"{first_page.advised(part)} {AIMS[metric]}" for metric, part in found]
-show_numbers(end_use=listed(use))
-
-# %% tags=["remove-cell"]
-last = datasets[-1]
-at = means.loc[last]
 say(
-    "end_asym", at["CHR_ext"]["AMOL-asym"] < 0.01 and at["center_recall"]["AMOL-asym"] < 0.1,
-    f"On {last} AMOL-asym hardly hedges at all (CHR_ext {at['CHR_ext']['AMOL-asym']:.3f}), because "
-    "it hardly ever predicts the center class: it finds "
-    f"{at['center_recall']['AMOL-asym']:.1%} of that class's samples, cross-entropy "
-    f"{at['center_recall']['CE']:.1%}.",
-)  # fmt: skip
-found = [at["extreme_recall"][m] for m in ("CE-masked", "AMOL-asym")]
-right = [at["accuracy"][m] for m in ("CE-masked", "AMOL-asym")]
-say(
-    "end_masked", found[0] > found[1] and right[0] > right[1],
-    f"Striking the center class out of a network trained with cross-entropy reaches zero without "
-    f"training anew, finds more of the first and last class on {last} ({found[0]:.2f} against "
-    f"{found[1]:.2f}) and is more accurate ({right[0]:.3f} against {right[1]:.3f}).",
-    "Striking the center class out of a network trained with cross-entropy reaches zero without "
-    "training anew.",
-)  # fmt: skip
-show_numbers(end_splits=splits)
+    "The [first page](../book/index.md) has the evidence for each aim in a table, "
+    "[Figure overview](losses.ipynb#fig-overview) that for all losses. By the first page's rule: "
+    f'{listed(use)}. Where the answer "center" must never be given, strike that class out before '
+    "training anything anew. Whatever the choice, report center recall and extreme recall beside a "
+    'hedging rate; alone it can be lowered by never answering "center" '
+    "([discussion](07_discussion.ipynb))."
+)
 
 # %% [markdown]
-# ## What holds
-#
-# - **Agreement.** {glue:md}`end_agreement` {glue:md}`end_parts`
-# - **Hedging.** {glue:md}`end_hedging`
-# - **What it loses.** {glue:md}`end_mae` {glue:md}`end_mae_kl` {glue:md}`end_ends`
-#   {glue:md}`end_center`
-# - **The inward variant.** {glue:md}`end_asym` {glue:md}`end_masked`
-#
-# ## What to use
-#
-# The {doc}`first page </book/index>` has the evidence for each aim in a table,
-# {numref}`fig-overview` that for all losses. By the first page's rule: {glue:text}`end_use`. Where
-# the answer "center" must never be given, strike that class out before training anything anew.
-# Whatever the choice, report center recall and extreme recall beside a hedging rate; alone it can
-# be lowered by never answering "center" ({ref}`discussion <sec-discussion>`).
-#
 # ## What the paper leaves for later
 #
 # Four lines of future work close the paper. What this book can add:
 #
-# - **Monotonicity and properness.** AMOL is not proper: {numref}`fig-least` has the answer that
-#   minimizes it, and that is not the truth. What weight would keep the loss monotone in the
-#   distance from the label is open.
+# - **Monotonicity and properness.** AMOL is not proper: [Figure least](03_method.ipynb#fig-least)
+#   has the answer that minimizes it, and that is not the truth. What weight would keep the loss
+#   monotone in the distance from the label is open.
 # - **Medical grading**, where calling a severe case moderate does harm. No such data set is here;
-#   {doc}`/book/fork` trains all losses on one.
+#   [Fork this](../book/fork.md) trains all losses on one.
 # - **More classes.** The losses take any number; the effect has been measured for up to nine only,
-#   on ERA of {ref}`sec-fair-fight`.
+#   on ERA of [The fair fight](fair_fight.ipynb).
 # - **Scales that are not symmetric.** The weight treats both ends alike and needs one center; with
-#   an even number of classes even that is a choice ({numref}`fig-middle`).
-#
-# Beyond that, {glue:text}`end_splits:d` splits of the same few data sets say how stable a
-# difference is on these data, and nothing about others. {ref}`sec-fair-fight` adds six data sets
-# and tunes every loss. {glue:text}`first_page.ipynb::answer_fair:s`
+#   an even number of classes even that is a choice ([Figure middle](choices.ipynb#fig-middle)).
+
+# %%
+say(
+    f"Beyond that, {splits} splits of the same few data sets say how stable a difference is on "
+    "these data, and nothing about others. [The fair fight](fair_fight.ipynb) adds six data sets "
+    "and tunes every loss.",
+    first_page.tuned_alike(),
+)
 
 # %% tags=["remove-input"]
 footer()

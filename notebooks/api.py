@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,11 +14,10 @@
 # ---
 
 # %% [markdown]
-# (sec-api)=
 # # Reference of losses and metrics
 #
-# Made from the docstrings of the installed package. {ref}`sec-training` shows them at work,
-# {numref}`tab-conformance` what each loss withstands.
+# Made from the docstrings of the installed package. [Use it in your own training](training.ipynb)
+# shows them at work, [Table conformance](losses.ipynb#tab-conformance) what each loss withstands.
 
 # %% tags=["parameters"]
 private: bool = False  # list methods that start with an underscore as well
@@ -27,11 +31,12 @@ from amol import losses, metrics
 from companion.page import footer
 
 
+# %%
 def entry(name, thing, note=""):
     """Signature and docstring of one function or class, as Markdown."""
     text = inspect.getdoc(thing) or ""
     signature = str(inspect.signature(thing)).partition(" ->")[0]
-    return f"**`{name}{signature}`** {note}\n\n```text\n{text}\n```\n"
+    return f"**`{name + signature}`** {note}\n\n```text\n{text}\n```\n"
 
 
 def members(cls):
@@ -44,21 +49,21 @@ def members(cls):
 # %% [markdown]
 # ## What all losses share
 
-# %% tags=["remove-input"]
+# %%
 base = losses.OrdinalLoss
 Markdown("\n".join([entry("OrdinalLoss", base), *(entry(*pair) for pair in members(base))]))
 
 # %% [markdown]
 # ## Losses
 
-# %% tags=["remove-input"]
+# %%
 entries = [entry(cls.__name__, cls, f'`LOSSES["{name}"]`') for name, cls in losses.LOSSES.items()]
 Markdown("\n".join(entries))
 
 # %% [markdown]
 # ## Functions and tables behind them
 
-# %% tags=["remove-input"]
+# %%
 functions = {name: getattr(losses, name) for name in losses.__all__}
 entries = [entry(name, f) for name, f in functions.items() if inspect.isfunction(f)]
 Markdown("\n".join(entries))
@@ -72,7 +77,7 @@ Markdown("\n".join(entries))
 # nan. `HIGHER_IS_BETTER` says which way is better, `center_rate` apart. In formulas $M_{ij}$ is the
 # number or the weight of the samples of class $i$ predicted as $j$, and $n$ their total.
 
-# %% tags=["remove-input"]
+# %%
 tables = {name: known for name, known in vars(metrics).items() if name.endswith("METRICS")}
 entries = [entry(f.__name__, f, f'`{table}["{name}"]`')
            for table, known in tables.items() for name, f in known.items()]  # fmt: skip

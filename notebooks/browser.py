@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-browser)=
 # # Train it here
 #
 # Two networks, trained while you watch, side by side. Nothing has to be installed, nothing is
@@ -30,51 +34,43 @@ import pandas as pd
 
 from amol.losses import center_class
 from companion import StudySettings, predictions, run_study
-from companion.page import footer, pictures, show, show_numbers, training_page
+from companion.page import footer, pictures, say, show, tables, training_page
 
+# %%
 settings = StudySettings(
     datasets=datasets, methods=methods, seeds=seeds, alpha=alpha, sigma=sigma,
     split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
 runs = run_study(settings)
-
-# %% tags=["remove-output"]
 dataset, seed = settings.datasets[0], settings.seeds[0]
 asked = [name for name in ("CE", "AMOL") if name in settings.methods] or settings.methods[:2]
 found = {}
 for method in asked:
     y_true, y_pred, probabilities = predictions(settings, dataset, method)
     found[method] = pictures.counts(y_true, y_pred[:1], probabilities.shape[-1])
+
+# %%
 kept = pd.concat(
     pd.DataFrame(table).rename_axis("true").reset_index().assign(method=method)
     for method, table in found.items()
 )
-classes = settings.load(dataset).num_classes
-show("fig-browser", pictures.confusions(found, center_class(classes)), kept)
+center = center_class(settings.load(dataset).num_classes)
+show(
+    "fig-browser", pictures.confusions(found, center), data=kept,
+    caption="Two networks in training. Without scripts, and on paper, what the recorded ones of "
+    f"seed {seed} answer on the test part of {tables.literal(dataset)} stands here.",
+    alt="Confusion matrices of two recorded runs with the same seed, one per loss, shares of each "
+    "row. The column of the center class is framed.",
+)  # fmt: skip
 training_page.save("fig-browser", training_page.page_data(settings))
 
-# %% tags=["remove-cell"]
-show_numbers(
-    browser_dataset=dataset, browser_seed=seed, browser_runs=len(runs),
-    browser_hidden=settings.hidden, browser_patience=settings.patience,
-    browser_epochs=settings.epochs,
-)  # fmt: skip
-
 # %% [markdown]
-# ```{result} fig-browser
-# :alt: >-
-# :  Confusion matrices of two recorded runs with the same seed, one per loss, shares of each row.
-# :  The column of the center class is framed.
-#
-# Two networks in training. Without scripts, and on paper, what the recorded ones of seed
-# {glue:text}`browser_seed:d` answer on the test part of {glue:text}`browser_dataset:s` stands here.
-# ```
-#
 # ## What is shown
 #
 # - While a network trains, all curves and the table of answers are those of the *validation* part,
 #   which early stopping watches. The test part is asked once, at the end, with the weights of the
-#   best epoch. The metrics are explained in {ref}`sec-experiments` and in {doc}`/book/glossary`.
+#   best epoch. The metrics are explained in [Experiments: the data and the
+#   protocol](04_experiments.ipynb) and in [Glossary](../book/glossary.md).
 # - The losses of two networks have no common scale, so each has a curve of its own.
 # - The address of this page holds your settings: a link to it trains the same networks.
 # - Your own CSV file has a line per sample; its label is a column of numbers, and columns of text
@@ -86,19 +82,23 @@ show_numbers(
 # in a difference.
 #
 # ## The same bits
-#
-# The protocol is that of the paper's runs: two layers of {glue:text}`browser_hidden:d` units, Adam,
-# at most {glue:text}`browser_epochs:d` epochs, a stop after {glue:text}`browser_patience:d`
-# without a lower loss. The order of every sum is written down in {ref}`sec-bits`. The scripts of
-# this page follow it in JavaScript, which has no float32 arithmetic: each operation is done in
-# float64 and rounded, and a fused multiply-add takes care of the sums that lie half-way between two
-# float32 numbers. First weights and orders come from NumPy's generator, written out.
-#
-# {numref}`tab-browser` has the recorded runs that the page compares with, of seed
-# {glue:text}`browser_seed:d`; it holds {glue:text}`browser_runs:d` in all. The digest there is the
-# beginning of the one that the page shows.
 
-# %% tags=["remove-output"]
+# %%
+say(
+    f"The protocol is that of the paper's runs: two layers of {settings.hidden} units, Adam, at "
+    f"most {settings.epochs} epochs, a stop after {settings.patience} without a lower loss. The "
+    "order of every sum is written down in [The engine](engine.ipynb). The scripts of this page "
+    "follow it in JavaScript, which has no float32 arithmetic: each operation is done in float64 "
+    "and rounded, and a fused multiply-add takes care of the sums that lie half-way between two "
+    "float32 numbers. First weights and orders come from NumPy's generator, written out."
+)
+say(
+    "[Table browser](#tab-browser) has the recorded runs that the page compares with, of seed "
+    f"{seed}; it holds {len(runs)} in all. The digest there is the beginning of the one that the "
+    "page shows."
+)
+
+# %%
 first = runs[runs["seed"] == seed]
 metrics = ["QWK", "CHR_ext", "center_recall", "extreme_recall"]
 cells = first[metrics].map("{:.3f}".format)
@@ -106,13 +106,11 @@ cells.columns = ["QWK", "CHR_ext", "Center recall", "Extreme recall"]
 cells.insert(0, "Loss", first["method"])
 cells.insert(1, "Best epoch", first["best_epoch"].astype(str))
 cells["Weights"] = "`" + first["weights"] + "`"
-show("tab-browser", cells.set_index(first["dataset"].rename("Data set")), first)
-
-# %% [markdown]
-# ```{result} tab-browser
-# Recorded runs of seed {glue:text}`browser_seed:d`, metrics on the test part, and the first digits
-# of the weights' SHA-256.
-# ```
+show(
+    "tab-browser", cells.set_index(first["dataset"].rename("Data set")), data=first,
+    caption=f"Recorded runs of seed {seed}, metrics on the test part, and the first digits of the "
+    "weights' SHA-256.",
+)  # fmt: skip
 
 # %% tags=["remove-input"]
 footer(settings, runs)

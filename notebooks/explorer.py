@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-explorer)=
 # # Explore the loss and the results
 #
 # Two charts to play with. They run in the browser, without a kernel and without the network. Point
@@ -40,6 +44,7 @@ epochs: int = 200  # most epochs a network may train
 from companion import StudySettings, run_study
 from companion.page import footer, live_charts, show
 
+# %%
 settings = StudySettings(
     datasets=datasets, methods=methods, seeds=seeds, alpha=alpha, sigma=sigma,
     split_seed=split_seed, epochs=epochs,
@@ -49,28 +54,24 @@ runs = run_study(settings)
 # %% [markdown]
 # ## The weight and the loss
 #
-# Above, the weight *m*(*k*, *y*) of {eq}`eq-weight` that each variant puts on class *k*. Below,
-# the loss: the network gives one class the set probability and every other class an equal part of
-# the rest, and the loss is drawn against that class.
+# Above, the weight *m*(*k*, *y*) of [(weight)](03_method.ipynb#eq-weight) that each variant puts on
+# class *k*. Below, the loss: the network gives one class the set probability and every other class
+# an equal part of the rest, and the loss is drawn against that class.
 
-# %% tags=["remove-output"]
-chart = live_charts.weight_explorer(alpha, sigma)
-data = live_charts.weight_data(alpha, sigma)
-show("fig-explorer-loss", chart, data)
+# %%
+show(
+    "fig-explorer-loss", live_charts.weight_explorer(alpha, sigma),
+    data=live_charts.weight_data(alpha, sigma),
+    caption="Weight and loss of AMOL's variants. Dotted line: the true label *y* (a label beyond "
+    "the last class counts as the last). Band: the center. Dashed: the same at *α* = 0, that is "
+    "`KL`, `OLL` for AMOL-OLL and `CE` for AMOL-CE.",
+    alt="Two panels over the classes, for one true label. Above, the weight of each class; for "
+    "AMOL and a label at the end it is a tent that peaks at the center. Below, the loss of "
+    "answering each class, with a dashed line for the loss without weight; AMOL's line leaves the "
+    "dashed one most at the center class and comes back to it at the far end.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} fig-explorer-loss
-# :alt: >-
-# :  Two panels over the classes, for one true label. Above, the weight of each class; for AMOL and
-# :  a label at the end it is a tent that peaks at the center. Below, the loss of answering each
-# :  class, with a dashed line for the loss without weight; AMOL's line leaves the dashed one most
-# :  at the center class and comes back to it at the far end.
-#
-# Weight and loss of AMOL's variants. Dotted line: the true label *y* (a label beyond the last class
-# counts as the last). Band: the center. Dashed: the same at *α* = 0, that is `KL`, `OLL` for
-# AMOL-OLL and `CE` for AMOL-CE.
-# ```
-#
 # Things to try:
 #
 # - AMOL with *y* at an end: the penalty lies on the way through the center. At the far end the
@@ -87,23 +88,20 @@ show("fig-explorer-loss", chart, data)
 # %% [markdown]
 # ## The results, seed by seed
 #
-# All runs of the {ref}`results <sec-results>` and of two {term}`controls <control>`, one dot each.
-# Choose the data set, the metric and the methods; pointing at a dot names its seed and brings out
-# all networks with the same one. AMOL-OLL, which lies far from all others, is left out at first.
+# All runs of the [results](05_results.ipynb) and of two
+# [controls](../book/glossary.md#term-control), one dot each. Choose the data set, the metric and
+# the methods; pointing at a dot names its seed and brings out all networks with the same one.
+# AMOL-OLL, which lies far from all others, is left out at first.
 
-# %% tags=["remove-output"]
-chart = live_charts.results_explorer(runs)
-show("fig-explorer-results", chart, live_charts.results_data(runs))
-
-# %% [markdown]
-# ```{result} fig-explorer-results
-# :alt: >-
-# :  One row per loss, one dot per network, its metric to the right, with a gray tick at the mean
-# :  over seeds and a thin one at the paper's mean.
-#
-# Every network of the study. Gray tick: the mean over seeds. Thin tick: the mean that the paper
-# prints, where it prints one.
-# ```
+# %%
+show(
+    "fig-explorer-results", live_charts.results_explorer(runs),
+    data=live_charts.results_data(runs),
+    caption="Every network of the study. Gray tick: the mean over seeds. Thin tick: the mean that "
+    "the paper prints, where it prints one.",
+    alt="One row per loss, one dot per network, its metric to the right, with a gray tick at the "
+    "mean over seeds and a thin one at the paper's mean.",
+)  # fmt: skip
 
 # %% tags=["remove-input"]
 footer(settings, runs)

@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,13 +14,12 @@
 # ---
 
 # %% [markdown]
-# (sec-how-much-alpha)=
 # # How much α
 #
 # AMOL has two numbers, the weight's strength $\alpha$ and the target's width $\sigma$. The paper
-# sets both to 1. {numref}`fig-strength` moves $\alpha$; this page moves $\sigma$, shows what the
-# two buy of agreement and hedging, and makes a rule that chooses $\alpha$ without the test part: on
-# the paper's data sets, and then tries it on others.
+# sets both to 1. [Figure strength](06_ablation.ipynb#fig-strength) moves $\alpha$; this page moves
+# $\sigma$, shows what the two buy of agreement and hedging, and makes a rule that chooses $\alpha$
+# without the test part: on the paper's data sets, and then tries it on others.
 
 # %% tags=["parameters"]
 sample: int = 2  # recorded runs to train again and compare, at least 1
@@ -23,9 +27,8 @@ sample_seed: int = 0  # which of them
 
 # %%
 import pandas as pd
-from IPython.display import Markdown
 
-from companion.page import fights, footer, pictures, say, show, show_numbers
+from companion.page import fights, footer, pictures, say, show
 from companion.page.words import change, listed
 from companion.studies import fair_fight, recordings
 from companion.studies.grids import verify
@@ -37,45 +40,40 @@ width, alpha = recordings.load("sigma"), recordings.load("alpha")
 # %% [markdown]
 # ## The width
 
-# %% tags=["remove-output"]
-asked = ["QWK", "MAE", "CHR_ext", "extreme_recall"]
-swept = width[width["method"] == "AMOL"].melt(["dataset", "width", "seed"], asked, "metric")
+# %% tags=["show-input"]
+shown = ["QWK", "MAE", "CHR_ext", "extreme_recall"]
+swept = width[width["method"] == "AMOL"].melt(["dataset", "width", "seed"], shown, "metric")
 swept = swept.groupby(["metric", "dataset", "width"], sort=False)["value"]
 swept = swept.agg(["mean", "std"]).reset_index()
-show("fig-width", pictures.strengths(swept, "width", r"width $\sigma$"), swept)
 
-# %% tags=["remove-cell"]
-cells = swept.pivot(index=["metric", "dataset"], columns="width", values="mean")
-best = cells.loc["QWK"].idxmax(axis=1)
-loss = (cells.loc["QWK"].max(axis=1) - cells.loc["QWK"][1.0]).max()
-where = listed(f"{value:g} on {name}" for name, value in best.items())
-say(
-    "width_best", loss < 0.02,
-    f"QWK is highest at σ = {where}; the paper's 1 is at most {loss:.3f} below.",
-    f"QWK is highest at σ = {where}; the paper's 1 is up to {loss:.3f} below.",
+# %%
+show(
+    "fig-width", pictures.strengths(swept, "width", r"width $\sigma$"), data=swept,
+    caption=r"AMOL with targets of different width, $\alpha = 1$: mean and standard deviation over "
+    "five seeds (recorded runs).",
+    alt="Four panels, QWK, MAE, CHR_ext and extreme recall, against sigma from 0.25 to 3, one line "
+    "per data set.",
 )  # fmt: skip
-drop = cells.loc["QWK"].max(axis=1) - cells.loc["QWK"][3.0]
-wide = listed(f"{value:.3f} on {name}" for name, value in drop.items())
-say("width_wide", drop.min() > 0, f"A target as wide as σ = 3 costs {wide}.")
+qwk = swept[swept["metric"] == "QWK"].pivot(index="dataset", columns="width", values="mean")
+best = listed(f"{value:g} on {name}" for name, value in qwk.idxmax(axis=1).items())
+below = (qwk.max(axis=1) - qwk[1.0]).max()
+drop = qwk.max(axis=1) - qwk[3.0]
+say(
+    (below < 0.02,
+     f"QWK is highest at σ = {best}; the paper's 1 is at most {below:.3f} below.",
+     f"QWK is highest at σ = {best}; the paper's 1 is up to {below:.3f} below."),
+    (drop.min() > 0,
+     "A target as wide as σ = 3 costs "
+     f"{listed(f'{value:.3f} on {name}' for name, value in drop.items())}."),
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} fig-width
-# :alt: >-
-# :  Four panels, QWK, MAE, CHR_ext and extreme recall, against sigma from 0.25 to 3, one line per
-# :  data set.
-#
-# AMOL with targets of different width, $\alpha = 1$: mean and standard deviation over five seeds
-# (recorded runs).
-# ```
-#
-# {glue:md}`width_best` {glue:md}`width_wide`
-#
 # ## What the two buy
 #
-# A point of {numref}`fig-front` is a pair of QWK and CHR_ext. A full one can't be had better in
-# both at once, by either number.
+# A point of [Figure front](#fig-front) is a pair of QWK and CHR_ext. A full one can't be had better
+# in both at once, by either number.
 
-# %% tags=["remove-output"]
+# %% tags=["show-input"]
 wider = width[width["method"].eq("AMOL") & width["width"].ge(0.5)]
 moved = {
     "α from 0 to 8, σ = 1": alpha.rename(columns={"strength": "value"}).assign(mark="α"),
@@ -86,38 +84,32 @@ points = points.groupby(["dataset", "series", "mark", "value"], sort=False)
 points = points[["QWK", "CHR_ext"]].mean().reset_index()
 points["name"] = points["mark"] + " " + points["value"].map("{:g}".format)
 points["front"] = fights.on_front(points, "CHR_ext", "QWK")
-show("fig-front", fights.fronts(points, "CHR_ext", "QWK"), points)
 
-# %% tags=["remove-cell"]
+# %%
+show(
+    "fig-front", fights.fronts(points, "CHR_ext", "QWK"), data=points,
+    caption="QWK against CHR_ext, means over five seeds; upper left is best. Lines join "
+    "neighboring values, and their ends are named.",
+    alt="One panel per data set, QWK against CHR_ext, two lines of points, one as alpha grows and "
+    "one as sigma grows; the points of the Pareto front are full.",
+)  # fmt: skip
 counts = points[points["front"]].groupby("mark").size()
+on_fronts = (f"Of the points on the fronts {counts.get('α', 0)} come from moving α and "
+             f"{counts.get('σ', 0)} from moving σ")  # fmt: skip
 say(
-    "front", min(counts.get("α", 0), counts.get("σ", 0)) > 0,
-    f"Of the points on the fronts {counts.get('α', 0)} come from moving α and "
-    f"{counts.get('σ', 0)} from moving σ: neither number makes the other needless.",
-    f"Of the points on the fronts {counts.get('α', 0)} come from moving α and "
-    f"{counts.get('σ', 0)} from moving σ.",
+    (min(counts.get("α", 0), counts.get("σ", 0)) > 0,
+     f"{on_fronts}: neither number makes the other needless.", f"{on_fronts}."),
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} fig-front
-# :alt: >-
-# :  One panel per data set, QWK against CHR_ext, two lines of points, one as alpha grows and one as
-# :  sigma grows; the points of the Pareto front are full.
-#
-# QWK against CHR_ext, means over five seeds; upper left is best. Lines join neighboring values, and
-# their ends are named.
-# ```
-#
-# {glue:md}`front`
-#
 # ## A rule for α
 #
-# Take the largest of the five α of {numref}`tab-alpha-rules` whose validation QWK is at most
-# $\delta$ below the highest. Which $\delta$? On the paper's four data sets, the largest one whose
-# mean QWK on the test part isn't below that of $\alpha = 1$. The other six, which had no part in
-# that, are the test.
+# Take the largest of the five α of [Table alpha-rules](#tab-alpha-rules) whose validation QWK is at
+# most $\delta$ below the highest. Which $\delta$? On the paper's four data sets, the largest one
+# whose mean QWK on the test part isn't below that of $\alpha = 1$. The other six, which had no part
+# in that, are the test.
 
-# %% tags=["remove-output"]
+# %% tags=["show-input"]
 rows = fair_fight.by_alpha(recordings.load("fair_fight"))
 ways = {f"always α = {a:g}": rows[rows["alpha"] == a] for a in fair_fight.ALPHAS}
 ways |= {f"rule, δ = {d:g}": fair_fight.largest_within(rows, d) for d in fair_fight.WITHIN}
@@ -128,12 +120,18 @@ table = pd.DataFrame({
     (metric, half): {name: cells.loc[list(sets), metric].mean() for name, cells in means.items()}
     for metric in asked for half, sets in halves.items()
 })  # fmt: skip
+
+# %%
 text = table.map("{:.3f}".format)
 text.columns = [f"{metric}, {half}" for metric, half in table.columns]
 text.insert(0, "Mean α", [f"{frame['alpha'].mean():.2f}" for frame in ways.values()])
-show("tab-alpha-rules", text.rename_axis("Way"), table.reset_index())
+show(
+    "tab-alpha-rules", text.rename_axis("Way"), data=table.reset_index(),
+    caption="Means over data sets and splits of the test part, untuned networks of [The fair "
+    "fight](fair_fight.ipynb); α = 0 is KL.",
+)  # fmt: skip
 
-# %% tags=["remove-cell"]
+# %%
 made, tested = halves
 bar = table.loc["always α = 1", ("QWK", made)]
 enough = [d for d in fair_fight.WITHIN if table.loc[f"rule, δ = {d:g}", ("QWK", made)] >= bar]
@@ -141,43 +139,30 @@ delta = max(enough, default=0.0)
 rule, fixed = (table.loc[name] for name in (f"rule, δ = {delta:g}", "always α = 1"))
 gaps = {metric: rule[metric, tested] - fixed[metric, tested] for metric in asked}
 against = ", ".join(f"{m.replace('_', ' ')} is {change(gap)}" for m, gap in gaps.items())
-against += " than with α = 1"
-say(
-    "alpha_rule", bool(enough) and gaps["QWK"] >= 0,
-    f"The rule made so has δ = {delta:g}. On the sets that it wasn't made on, {against}.",
-    f"No rule is sure to help: with δ = {delta:g}, on the sets that it wasn't made on, {against}.",
-)  # fmt: skip
-
-# %% tags=["remove-cell"]
+against = f"on the sets that it wasn't made on, {against} than with α = 1."
 pair = pd.concat([ways[f"rule, δ = {delta:g}"].assign(method="rule"),
                   ways["always α = 1"].assign(method="one")])  # fmt: skip
 pair = pair[pair["dataset"].isin(fair_fight.OTHER_SETS)]
-shown = paired_differences(pair, [("rule", "one")], ["QWK"])
-counted = shown["verdict"].value_counts()
+judged = paired_differences(pair, [("rule", "one")], ["QWK"])
+counted = judged["verdict"].value_counts()
+
+# %%
 say(
-    "alpha_shown", len(shown) == counted.get("no difference shown", 0),
-    "On none of them the corrected interval shows a difference in QWK.",
-    f"The corrected interval shows a higher QWK on {counted.get('better', 0)} of them and a lower "
-    f"one on {counted.get('worse', 0)}.",
+    (bool(enough) and gaps["QWK"] >= 0,
+     f"The rule made so has δ = {delta:g}. O{against[1:]}",
+     f"No rule is sure to help: with δ = {delta:g}, {against}"),
+    (len(judged) == counted.get("no difference shown", 0),
+     "On none of them the corrected interval shows a difference in QWK.",
+     f"The corrected interval shows a higher QWK on {counted.get('better', 0)} of them and a lower "
+     f"one on {counted.get('worse', 0)}."),
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-alpha-rules
-# Means over data sets and splits of the test part, untuned networks of {ref}`sec-fair-fight`; α = 0
-# is KL.
-# ```
-#
-# {glue:md}`alpha_rule` {glue:md}`alpha_shown`
-#
 # ## Again, and checked
-#
-# ```{glue:md} width_checked
-# :format: myst
-# ```
 
-# %% tags=["remove-output"]
-_, compared = verify("sigma", sample, sample_seed)
-show_numbers(width_checked=Markdown(note_of(compared)))
+# %% tags=["show-input"]
+_, compared = verify("sigma", sample, sample_seed)  # trains recorded runs again
+say(note_of(compared))
 
 # %% tags=["remove-input"]
 footer()

@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,13 +14,12 @@
 # ---
 
 # %% [markdown]
-# (sec-ledger)=
 # # The ledger: every claim and number, with its verdicts
 #
 # The paper's printed numbers and claims are kept as data, each with a rule that decides what
-# becomes of it. Three {term}`verdicts <verdict>` of a claim stand side by side: what its rule says
-# of the paper's own printed numbers, what it says of our runs, and in how many other worlds the
-# claim holds. `amol check` applies the same rules in a terminal.
+# becomes of it. Three [verdicts](../book/glossary.md#term-verdict) of a claim stand side by side:
+# what its rule says of the paper's own printed numbers, what it says of our runs, and in how many
+# other worlds the claim holds. `amol check` applies the same rules in a terminal.
 
 # %% tags=["parameters"]
 seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
@@ -32,16 +36,8 @@ from companion import StudySettings, run_study
 from companion.claims.ledger import CELL, balance, ledger
 from companion.claims.tails import with_tails
 from companion.claims.verdicts import VERDICTS
-from companion.page import footer, say, show, show_numbers, tables
+from companion.page import footer, say, show, tables
 from companion.paper.published import CLAIMS, REVISIONS
-
-settings = StudySettings(
-    seeds=seeds, alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs
-)
-runs = run_study(settings)
-entries = ledger(with_tails(runs, settings))
-counts = balance(entries)
-claims = entries[entries["kind"] == "claim"].set_index("id")
 
 # %% [markdown]
 # ## The balance
@@ -54,128 +50,123 @@ claims = entries[entries["kind"] == "claim"].set_index("id")
 # and undecided in between. Each number counts once, and those on Synthetic stand apart, since that
 # set was made here so that cross-entropy's QWK is about as printed.
 
-# %% tags=["remove-output"]
+# %% tags=["show-input"]
+settings = StudySettings(
+    seeds=seeds, alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs
+)
+runs = run_study(settings)  # one row for each network
+entries = ledger(with_tails(runs, settings))  # one row for each number and claim
+counts = balance(entries)
+claims = entries[entries["kind"] == "claim"].set_index("id")
+numbers = entries[entries["kind"] == "number"]
+
+# %%
 cells = pd.DataFrame(index=pd.Index([*VERDICTS, "**all**"], name="Verdict"))
 for kind, title in {"numbers": "Numbers", "generated": "On Synthetic", "claims": "Claims"}.items():
-    found = [counts[f"{kind} {verdict}"] for verdict in VERDICTS]
-    cells[title] = [*found, counts[kind]]
-show("tab-balance", cells)
-
-# %% tags=["remove-cell"]
-comparisons = sum(len(c.pairs) * len(c.datasets) * len(c.metrics) for c in CLAIMS)
-show_numbers(
-    ledger_runs=len(runs),
-    ledger_comparisons=comparisons,
-    ledger_by_chance=comparisons / 12,
-)
+    cells[title] = [*(counts[f"{kind} {verdict}"] for verdict in VERDICTS), counts[kind]]
+show(
+    "tab-balance", cells,
+    caption="Verdicts by our runs, on the paper's printed numbers and on its claims.",
+)  # fmt: skip
 qwk, chr_ext = counts["mean_abs_QWK"], counts["mean_abs_CHR_ext"]
+comparisons = sum(len(c.pairs) * len(c.datasets) * len(c.metrics) for c in CLAIMS)
 say(
-    "ledger_gaps", not np.isnan([qwk, chr_ext]).any(),
-    "Over the distinct cells of the paper's three result tables, our means differ from the printed "
-    f"ones by {qwk:.3f} in QWK and {chr_ext:.3f} in CHR_ext on average.",
+    f"The numbers rest on {len(runs)} runs.",
+    (not np.isnan([qwk, chr_ext]).any(),
+     "Over the distinct cells of the paper's three result tables, our means differ from the "
+     f"printed ones by {qwk:.3f} in QWK and {chr_ext:.3f} in CHR_ext on average."),
+    "Two things make this balance look better than it is: some settings that the paper leaves open "
+    "were chosen because they come near its tables ([What did the paper run?](choices.ipynb)), and "
+    f"the claims make {comparisons} comparisons. With five seeds about one in twelve is clear by "
+    f"chance where nothing differs, so some {comparisons / 12:.0f} of them would be.",
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-balance
-# Verdicts by our runs, on the paper's printed numbers and on its claims.
-# ```
-#
-# The numbers rest on {glue:text}`ledger_runs:d` runs. {glue:md}`ledger_gaps` Two things make this
-# balance look better than it is: some settings that the paper leaves open were chosen because they
-# come near its tables ({ref}`sec-choices`), and the claims make {glue:text}`ledger_comparisons:d`
-# comparisons. With five seeds about one in twelve is clear by chance where nothing differs, so some
-# {glue:text}`ledger_by_chance:.0f` of them would be.
-#
 # ## The paper's numbers and ours
 #
 # Does a claim fail because our runs differ from the paper's, or because the paper's own numbers
-# don't bear it out? {numref}`tab-pairs` tells the two apart.
+# don't bear it out? [Table pairs](#tab-pairs) tells the two apart.
 
-# %% tags=["remove-output"]
+# %% tags=["show-input"]
 NONE = "not about numbers"
 paper = claims["paper_verdict"].replace("", NONE)
 pairs = pd.crosstab(paper, claims["verdict"])
+
+# %%
 rows = [name for name in (*VERDICTS, NONE) if name in pairs.index]
 columns = [name for name in VERDICTS if name in pairs]
 pairs = pairs.reindex(index=rows, columns=columns).astype(str).replace("0", tables.DASH)
-show("tab-pairs", pairs.rename_axis(index="By the paper's", columns=None))
-
-# %% tags=["remove-cell"]
-weak = claims[claims["paper_verdict"].isin(("not reproduced", "undecided"))]
-named = [f"“{text[0].lower()}{text[1:].rstrip('.')}”" for text in weak["claim"]]
-say(
-    "ledger_weak", len(weak) > 0,
-    f"The paper's own numbers leave {len(weak)} claims undecided or against them: "
-    f"{'; '.join(map(tables.literal, named))}.",
-    "The paper's own numbers contradict none of its claims.",
+show(
+    "tab-pairs", pairs.rename_axis(index="By the paper's", columns=None),
+    caption="Claims by pair of verdicts: the paper's own numbers down, our runs across. “Cannot be "
+    "tested” down: the paper prints too few numbers for the rule.",
 )  # fmt: skip
-both = claims[claims["paper_verdict"].ne("") & claims["paper_verdict"].ne("cannot be tested")]
-same = int((both["paper_verdict"] == both["verdict"]).sum())
-show_numbers(ledger_both=len(both), ledger_same=same)
+weak = claims[paper.isin(("not reproduced", "undecided"))]
+named = [f"“{text[0].lower()}{text[1:].rstrip('.')}”" for text in weak["claim"]]
+both = claims[~paper.isin((NONE, "cannot be tested"))]
+say(
+    (len(weak) > 0,
+     f"The paper's own numbers leave {len(weak)} claims undecided or against them: "
+     f"{'; '.join(map(tables.literal, named))}.",
+     "The paper's own numbers contradict none of its claims."),
+    f"Of the {len(both)} claims that both sets of numbers can decide, "
+    f"{(both['paper_verdict'] == both['verdict']).sum()} get the same verdict from both.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-pairs
-# Claims by pair of verdicts: the paper's own numbers down, our runs across. “Cannot be tested”
-# down: the paper prints too few numbers for the rule.
-# ```
-#
-# {glue:md}`ledger_weak` Of the {glue:text}`ledger_both:d` claims that both sets of numbers can
-# decide, {glue:text}`ledger_same:d` get the same verdict from both.
-#
 # ## Every claim
 #
 # The third verdict is stability: the share of other worlds in which a claim holds (its comparisons
 # are for it, clearly or not). A world is a random split of the data, another answer to what the
-# paper leaves open, another protocol that fits the paper's tables as well as the best
-# ({ref}`sec-choices`), or another block of five seeds. What the paper leaves to future work is in
-# the table as well; it claims nothing there, and the rule says as which statement it is taken.
+# paper leaves open, another protocol that fits the paper's tables as well as the best ([What did
+# the paper run?](choices.ipynb)), or another block of five seeds. What the paper leaves to future
+# work is in the table as well; it claims nothing there, and the rule says as which statement it is
+# taken.
 
-# %% tags=["remove-output"]
-cells = pd.DataFrame(
-    {
-        "Claim": claims["claim"] + " (" + claims["where"] + ")",
-        "By the paper's": claims["paper_verdict"].replace("", tables.DASH),
-        "By ours": claims["verdict"],
-        "Worlds": [
-            tables.DASH if np.isnan(share) else f"{share:.0%} of {worlds:.0f}"
-            for share, worlds in zip(claims["stability"], claims["worlds"], strict=True)
-        ],
-        "Why": claims["text"].str.replace(r"(?<![\w\d])-(?=\d)", "−", regex=True),
-        "Shown in": [
-            f"{{ref}}`text <{label}>`" if label.startswith("sec-") else f"{{numref}}`{label}`"
-            for label in claims["href"].str.partition("#")[2]
-        ],
-    }
-).set_index("Claim")
-show("tab-claims", cells, claims.reset_index())
 
-# %% tags=["remove-cell"]
+# %%
+def shown_in(href):
+    """Link to the result or page that a claim names."""
+    page, _, label = href.removeprefix("notebooks/").replace(".html", ".ipynb").partition("#")
+    kind = {"fig": "Figure", "tab": "Table"}.get(label[:3])
+    return f"[{kind} {label[4:]}]({page}#{label})" if kind else "[text](" + page + ")"
+
+
+cells = pd.DataFrame({
+    "Claim": claims["claim"] + " (" + claims["where"] + ")",
+    "By the paper's": claims["paper_verdict"].replace("", tables.DASH),
+    "By ours": claims["verdict"],
+    "Worlds": [
+        tables.DASH if np.isnan(share) else f"{share:.0%} of {worlds:.0f}"
+        for share, worlds in claims[["stability", "worlds"]].to_numpy()
+    ],
+    "Why": claims["text"].str.replace(r"(?<![\w\d])-(?=\d)", "−", regex=True),
+    "Shown in": claims["href"].map(shown_in),
+}).set_index("Claim")  # fmt: skip
+
+# %%
+show(
+    "tab-claims", cells, data=claims.reset_index(),
+    caption="The paper's claims in our words, in its order, with the reason for the verdict by "
+    "ours. The CSV has the rules and the shares for each kind of world.",
+)  # fmt: skip
 worlds = claims["stability"].dropna()
-always, never = int((worlds == 1).sum()), int((worlds == 0).sum())
 fragile = claims[claims["verdict"].eq("reproduced") & claims["stability"].lt(0.75)]
-show_numbers(ledger_judged=len(worlds), ledger_always=always, ledger_never=never)
 say(
-    "ledger_fragile", len(fragile) > 0,
-    f"{len(fragile)} of the claims that our runs reproduce hold in less than three quarters of "
-    "them.",
-    "Every claim that our runs reproduce holds in at least three quarters of them.",
+    f"Of the {len(worlds)} claims that other worlds can judge, {(worlds == 1).sum()} hold in all "
+    f"of them and {(worlds == 0).sum()} in none.",
+    (len(fragile) > 0,
+     f"{len(fragile)} of the claims that our runs reproduce hold in less than three quarters of "
+     "them.",
+     "Every claim that our runs reproduce holds in at least three quarters of them."),
 )  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-claims
-# The paper's claims in our words, in its order, with the reason for the verdict by ours. The CSV
-# has the rules and the shares for each kind of world.
-# ```
-#
-# Of the {glue:text}`ledger_judged:d` claims that other worlds can judge,
-# {glue:text}`ledger_always:d` hold in all of them and {glue:text}`ledger_never:d` in none.
-# {glue:text}`ledger_fragile`
-#
 # ## Numbers that differ
 
-# %% tags=["remove-output"]
-numbers = entries[entries["kind"] == "number"].drop_duplicates(CELL)
-differ = numbers[numbers["verdict"] != "reproduced"]
+# %%
+differ = numbers.drop_duplicates(CELL)
+differ = differ[differ["verdict"] != "reproduced"]
 cells = pd.DataFrame({
     "Data set": differ["dataset"],
     "Method": differ["method"],
@@ -187,21 +178,20 @@ cells = pd.DataFrame({
 }).set_index("Data set")  # fmt: skip
 if cells.empty:
     cells.loc[tables.DASH] = tables.DASH
-show("tab-numbers", cells, entries[entries["kind"] == "number"])
+show(
+    "tab-numbers", cells, data=numbers,
+    caption="Printed numbers that are not reproduced or in direction only; *apart* in standard "
+    "errors of the difference. The CSV has all numbers, those that are reproduced too.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-numbers
-# Printed numbers that are not reproduced or in direction only; *apart* in standard errors of the
-# difference. The CSV has all numbers, those that are reproduced too.
-# ```
-#
 # ## How the rules were revised
 #
 # Rules and claims entered the repository together with first results, and several rules were
-# changed after results were known. {numref}`tab-revisions` has each change, its reason and what it
-# did to the verdicts on the same runs.
+# changed after results were known. [Table revisions](#tab-revisions) has each change, its reason
+# and what it did to the verdicts on the same runs.
 
-# %% tags=["remove-output"]
+# %%
 revised = pd.DataFrame(
     {
         "What changed": [revision.what for revision in REVISIONS],
@@ -214,24 +204,22 @@ revised = pd.DataFrame(
     },
     index=pd.Index([revision.date for revision in REVISIONS], name="Day"),
 )
-show("tab-revisions", revised)
+show(
+    "tab-revisions", revised,
+    caption="Rules changed after results were known, and the verdicts that this moved on the same "
+    "runs.",
+)  # fmt: skip
 
-# %% tags=["remove-cell"]
+# %%
 moved = [change for revision in REVISIONS for change in revision.changed]
 judged = [c for c in moved if c["before"] != "cannot be tested"]
 order = {name: place for place, name in enumerate(VERDICTS)}
 worse = sum(order[c["after"]] > order[c["before"]] for c in judged)
-show_numbers(ledger_moved=len(moved), ledger_opened=len(moved) - len(judged), ledger_worse=worse,
-             ledger_better=len(judged) - worse)  # fmt: skip
-
-# %% [markdown]
-# ```{result} tab-revisions
-# Rules changed after results were known, and the verdicts that this moved on the same runs.
-# ```
-#
-# In sum {glue:text}`ledger_moved:d` verdicts moved, {glue:text}`ledger_worse:d` of them to the
-# paper's disadvantage and {glue:text}`ledger_better:d` to its advantage; claims that could not be
-# tested before: {glue:text}`ledger_opened:d`.
+say(
+    f"In sum {len(moved)} verdicts moved, {worse} of them to the paper's disadvantage and "
+    f"{len(judged) - worse} to its advantage; claims that could not be tested before: "
+    f"{len(moved) - len(judged)}."
+)
 
 # %% tags=["remove-input"]
 footer(settings, runs)

@@ -2,6 +2,11 @@
 # jupyter:
 #   jupytext:
 #     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
 #   kernelspec:
 #     display_name: Python 3
 #     language: python
@@ -9,7 +14,6 @@
 # ---
 
 # %% [markdown]
-# (sec-training)=
 # # Use it in your own training
 #
 # A loss of this package is a `torch.nn.Module` on logits, so it goes wherever
@@ -66,8 +70,8 @@ for _ in range(epochs):
 
 # %% [markdown]
 # Metrics take labels as arrays or tensors, and a `sample_weight` where samples don't count alike. A
-# hedging rate is read together with the center recall ({ref}`sec-discussion`), and {ref}`sec-api`
-# lists them all.
+# hedging rate is read together with the center recall ([Discussion: what the hedging rate doesn't
+# see](07_discussion.ipynb)), and [Reference of losses and metrics](api.ipynb) lists them all.
 
 # %% tags=["show-input"]
 from amol.metrics import METRICS
@@ -123,7 +127,7 @@ print(f"cross-validated QWK: {search.best_score_:.3f}")
 # any other: its class weights move with the module to another device and are saved with it. Logger,
 # checkpoints and progress bar are off here, so that the page leaves no files behind.
 
-# %% tags=["remove-cell"]
+# %%
 import logging
 import warnings
 

@@ -266,13 +266,16 @@ def test_a_finished_run_replaces_nothing(tmp_path, monkeypatch):
 
 FORKED = """
 # %% [markdown]
-# (sec-mine)=
 # # Mine
 #
-# {numref}`fig-mine`, {numref}`fig-mine-too`, {numref}`fig-other`, {eq}`eq-mine`,
-# {glue:text}`mine.ipynb::value:.2f`, {glue:text}`other.ipynb::value:.2f`
+# [Figure mine](#fig-mine), [Figure
+# mine-too](#fig-mine-too), [Figure other](other.ipynb#fig-other), [(mine)](#eq-mine)
 #
-# $$ a $$ (eq-mine)
+# <a id="eq-mine"></a>
+#
+# $$
+# a \\tag{mine}
+# $$
 
 # %% tags=["parameters"]
 datasets: list = [
@@ -282,18 +285,9 @@ rate: float = 0.5  # how fast
 words: list[str] = []  # some
 
 # %%
-table = publish("tab-mine")
-
-# %% [markdown]
-# ```{glue:figure} fig-mine
-# :name: fig-mine
-# ```
-# ```{glue:figure} fig-mine-too
-# :name: fig-mine-too
-# ```
-# ```{result} tab-shown
-# ```
-# <a href="../results/tables/tab-mine.csv" download>CSV</a>
+show("fig-mine", figure, "As [Table shown](#tab-shown).", "A mine.")
+show("fig-mine-too", figure, "Of mine.", "A mine.")
+show("tab-shown", table, "A table.")
 """
 
 
@@ -309,16 +303,16 @@ def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, 
     defaults = {"datasets": ["Abalone", "../ö my.csv"], "words": ["a", "b"]}
     made = fork.fork_notebook("mine", "your_own", defaults)
     text = made.with_suffix(".py").read_text()
-    for own in ("(sec-mine-your-own)=", "{eq}`eq-mine-your-own`", "(eq-mine-your-own)"):
+    for own in ("[Figure mine-your-own](#fig-mine-your-own)", "mine-too-your-own](#fig-mine-too-y",
+                "[(mine-your-own)](#eq-mine-your-own)", '<a id="eq-mine-your-own"></a>',
+                r"\tag{mine-your-own}", "[Figure other](other.ipynb#fig-other)"):  # fmt: skip
         assert own in text
     assert "datasets: list = ['Abalone', 'ö my.csv']  # data – sets\nrate: float = 0.5" in text
     assert "words: list[str] = ['a', 'b']  # some" in text
-    for own in ("{glue:figure} fig-mine-your-own\n", ":name: fig-mine-your-own\n"):
-        assert own in text
-    assert "{numref}`fig-mine-too-your-own`" in text and "tab-mine-your-own.csv" in text
-    assert "{result} tab-shown-your-own\n" in text
-    assert '"tab-mine-your-own"' in text and "your_own.ipynb::value" in text
-    assert "`fig-other`" in text and "other.ipynb::value" in text
+    assert (
+        'show("fig-mine-your-own", figure, "As [Table shown-your-own](#tab-shown-your-own' in text
+    )
+    assert '"fig-mine-too-your-own", figure, "Of mine."' in text and '"tab-shown-your-own"' in text
     lines = (tmp_path / "_toc.yml").read_text().splitlines()
     assert lines[3] == "  - file: notebooks/your_own" and lines[4].endswith("# last")
     assert source.with_suffix(".py").read_text().count("your") == 0

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from html import escape, unescape
 from pathlib import Path
@@ -14,8 +15,6 @@ import jupytext
 import pandas as pd
 import pytest
 from conftest import ROOT, Book
-
-from companion.book.fork import DEFINED
 
 PAGE = (ROOT / "book" / "fork.md").read_text(encoding="utf-8")
 BASH, PYTHON = (re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL) for kind in ("bash", "python"))
@@ -26,10 +25,7 @@ LABELS = ["<script>alert(1)</script>", "{ref}`mid` |", "$hi$"]
 # What a notebook says of a data set and a loss of one's own, in as few words as it takes.
 OWN = f"""
 # %% [markdown]
-# (sec-own)=
 # # Own
-#
-# Data: {{glue:text}}`named`; lowest: {{glue:text}}`lowest`
 
 # %% tags=["parameters"]
 datasets: list = ["{HOSTILE}.csv"]  # a CSV file
@@ -41,9 +37,9 @@ seeds: int = 6  # enough for two stacks of runs, so for two processes
 # %%
 {LOSS}
 
-# %% tags=["remove-output"]
+# %%
 from companion import StudySettings, run_study
-from companion.page import figures, footer, show, show_numbers, tables
+from companion.page import figures, footer, say, show, tables
 from companion.page.style import METHOD_STYLE, method_style
 
 shown = {{"target": target, "order": order}}
@@ -51,43 +47,37 @@ settings = StudySettings(datasets, methods, seeds, epochs=2, **shown)
 runs = run_study(settings, workers=2)
 summary = tables.summarize(runs, ["QWK", "CHR"])
 data = settings.load(settings.datasets[0])
-show_numbers(named=data.name, lowest=data.class_names[0])
-show("tab-own", tables.comparison(summary, "metric"))
-show("fig-own", figures.dots(summary, "metric"), summary)
+named, lowest = map(tables.literal, (data.name, data.class_names[0]))
+say(f"Data: {{named}}; lowest: {{lowest}}", (len(runs) > 1, "([Table own](#tab-own))."))
+show("tab-own", tables.comparison(summary, "metric"), f"What came out of {{named}}.")
+alt = f"One row per loss, one panel per metric of {{named}}."
+show("fig-own", figures.dots(summary, "metric"), "Drawn.", alt, summary)
 assert method_style("squared") not in METHOD_STYLE.values()
-
-# %% [markdown]
-# ```{{result}} tab-own
-# What came out.
-# ```
-# ```{{result}} fig-own
-# :alt: One row per loss, one panel per metric.
-#
-# Drawn.
-# ```
 
 # %% tags=["remove-input"]
 footer(settings, runs)
 """
-TERM = re.compile(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`")
-CITED = re.compile(r"\{(?:numref|ref|eq)\}`(?:[^`<]*<)?((fig|tab|eq|sec)-[a-z0-9-]+)>?`")
 STUBS = {
-    "sec": "({0})=\n## Elsewhere\n",
     "eq": "$$ a $$ ({0})\n",
     "tab": ":::{{table}} Elsewhere\n:name: {0}\n\n| a |\n|--:|\n| 1 |\n:::\n",
 }
 
 
-def stub(notebook: Path) -> str:
-    """A page that holds whatever the notebook refers to on other pages."""
+def write_stubs(book: Book, notebook: Path) -> list[str]:
+    """Pages that hold whatever the notebook links to; returns their names."""
     text = "\n".join(cell.source for cell in jupytext.read(notebook).cells)
-    cited = sorted(set(CITED.findall(text)) - {(name, name[:3].strip("-")) for name in
-                                              DEFINED.findall(text)})  # fmt: skip
-    terms = sorted({term.lower() for term in TERM.findall(text)})
+    terms = sorted({term.replace("-", " ") for term in re.findall(r"#term-([\w-]+)", text)})
     glossary = "\n\n".join(f"{term}\n  Explained elsewhere." for term in terms)
-    return f"# Elsewhere\n\n```{{glossary}}\n{glossary}\n```\n\n" + "\n".join(
-        STUBS.get(kind, STUBS["tab"]).format(name) for name, kind in cited
-    )
+    page = f"# Elsewhere\n\n```{{glossary}}\n{glossary}\n```\n"
+    (book.root / "book" / "glossary.md").write_text(page)
+    linked = defaultdict(set)
+    for name, label in re.findall(r"\]\((\w+)\.ipynb(?:#([\w-]+))?\)", text):
+        linked[name] |= {label} - {""}
+    for name, labels in linked.items():
+        made = [STUBS["eq" if label[:2] == "eq" else "tab"].format(label) for label in labels]
+        cells = ["# %% [markdown]", "# # Elsewhere", *"\n".join(["", *made]).splitlines()]
+        book.write(name, "\n".join(cells[:2] + [f"# {line}".rstrip() for line in cells[2:]]))
+    return list(linked)
 
 
 CONTENTS = """format: jb-book
@@ -96,7 +86,7 @@ parts:
 - chapters:
   - file: notebooks/my_own
   - file: book/rerun
-  - file: book/stub
+  - file: book/glossary
 """
 
 
@@ -120,8 +110,9 @@ def small(tmp_path_factory) -> Book:
         for end in (".py", ".ipynb"):
             shutil.copy(ROOT / "notebooks" / f"{name}{end}", book.root / "notebooks")
     shutil.copy(ROOT / "book" / "references.bib", book.root / "book")
-    (book.root / "book" / "stub.md").write_text(stub(ROOT / "notebooks" / "05_results.ipynb"))
-    (book.root / "_toc.yml").write_text(CONTENTS)
+    stubs = write_stubs(book, ROOT / "notebooks" / "05_results.ipynb")
+    listed = "".join(f"  - file: notebooks/{name}\n" for name in stubs)
+    (book.root / "_toc.yml").write_text(CONTENTS + listed)
     book.write("my_own", OWN)
     write_hostile(book.root)
     return book
@@ -169,7 +160,7 @@ def forked(small, tmp_path_factory) -> tuple[Book, dict[str, str], dict[str, byt
 def test_every_command_of_the_page_works(forked):
     book, printed, _ = forked
     assert len(printed) == 6
-    assert "2 to execute" in printed["amol build"]
+    assert re.search(r"\[\d/\d\] my_own ", printed["amol build"])
     study = next(text for command, text in printed.items() if "amol study" in command)
     assert "6 runs trained, 2 reused" in study and "grades" in study
     files = book.root / "build" / "runs" / "01_introduction_files"

@@ -35,19 +35,3 @@ def test_cells_that_hold_a_verdict_and_nothing_else_are_marked(tmp_path):
         '<td data-verdict="not reproduced" class="l"><p>not reproduced</p></td>'
         '<td data-verdict="undecided">undecided</td><td><p>undecided so far</p>'
     )
-
-
-def test_alternative_text_takes_sentences_without_their_markup():
-    sentence = {"text/markdown": "*CE* on a\\_b, see {ref}`there <sec-a>` and `KL`."}
-    assert results.plain(sentence) == "CE on a_b, see sec-a and KL."
-    assert results.plain({"text/plain": "'0.1 ±\\xa00.2'"}) == "0.1 ±\xa00.2"
-
-
-def test_a_table_without_rows_is_its_caption(monkeypatch):
-    result = object.__new__(results.Result)
-    result.content = ["Claims."]
-    monkeypatch.setattr(result, "downloads", lambda *_: "", raising=False)
-    for rows, empty in (("", True), ("| – | – |", True), ("| – | 0.1 |", False)):
-        lines = result.table("tab-a", f"0 in all.\n\n| a | b |\n|:--|:--|\n{rows}")
-        assert lines[0] == "::::{table} Claims. 0 in all."
-        assert (":class: empty" in lines) == empty

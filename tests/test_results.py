@@ -1,7 +1,7 @@
-"""Results of a page: what `show` keeps and writes, and where the page puts it."""
+"""Results of a page: what `show` displays and writes, and where the book puts it."""
 
-import importlib.util
 import json
+import sys
 from xml.etree import ElementTree
 
 import altair as alt
@@ -13,18 +13,12 @@ from IPython.utils.capture import capture_output
 from matplotlib.figure import Figure
 from pypdf import PdfReader
 
-from companion.page import show, show_numbers, tables
+from companion.page import say, show, show_numbers, tables
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from results import arranged
 
 DC = "{http://purl.org/dc/elements/1.1/}"
-
-
-@pytest.fixture(scope="module")
-def extension():
-    path = ROOT / "book" / "_ext" / "results.py"
-    spec = importlib.util.spec_from_file_location("results", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(autouse=True)
@@ -33,42 +27,68 @@ def results(tmp_path, monkeypatch):
     return tmp_path
 
 
-def kept(call) -> dict:
-    """MIME types of what a call keeps for the page, by label."""
+def displayed(call) -> list[dict]:
+    """Outputs of a cell as a notebook keeps them: data by MIME type, and metadata."""
     InteractiveShell.instance()  # without one, display prints
     with capture_output() as captured:
         assert call() is None
-    records = [output for output in captured.outputs if "scrapbook" in output.metadata]
-    return {
-        output.metadata["scrapbook"]["name"]: {
-            kind.removeprefix(output.metadata["scrapbook"]["mime_prefix"]) for kind in output.data
-        }
-        for output in records
-    }
+    return [{"data": o.data, "metadata": o.metadata} for o in captured.outputs]
 
 
 CELLS = pd.DataFrame({"N": ["1", "2"]}, index=pd.Index(["x", "y"], name="K"))
+GRID = "| K   |   N |\n|:----|----:|\n| x   |   1 |\n| y   |   2 |"
 
 
-def test_a_table_is_kept_and_written(results):
-    found = kept(lambda: show("tab-a", CELLS))
-    assert {"text/html", "text/markdown"} <= found["tab-a"]
+def test_a_table_is_its_caption_and_its_grid_and_is_written(results):
+    (found,) = displayed(lambda: show("tab-a", CELLS, "Some *N*."))
+    text = f'<a id="tab-a"></a>**Table a.** Some *N*.\n\n{GRID}'
+    assert found["data"] == {"text/markdown": text, "text/plain": text}
+    assert found["metadata"]["result"] == {"label": "tab-a", "caption": "Some *N*."}
     assert {path.name for path in results.rglob("tab-*")} == {
         "tab-a.csv", "tab-a.csv-metadata.json", "tab-a.tex"
     }  # fmt: skip
     data = pd.DataFrame({"n": [1 / 3]})
-    kept(lambda: show("tab-a", CELLS, data))
+    displayed(lambda: show("tab-a", CELLS, "", data=data))
     assert pd.read_csv(results / "tables" / "tab-a.csv").equals(data)
-    kept(lambda: show("tab-b", tables.Table(CELLS, "Seven rows.", data)))
+    (found,) = displayed(lambda: show("tab-b", tables.Table(CELLS, "Seven rows.", data), "N."))
+    assert found["metadata"]["result"]["caption"] == "N. Seven rows."
     assert pd.read_csv(results / "tables" / "tab-b.csv").equals(data)
 
 
-def test_figures_and_live_charts_are_kept_and_written(results):
+def test_a_caption_holds_sentences_and_an_alternative_text_their_words():
+    rows = (False, "Few.", "*Many* [rows](a.ipynb#tab-a).")
+    (_, found) = displayed(
+        lambda: show("fig-a", Figure(), ["F.", rows], ["Dots.", rows], CELLS)
+    )  # fmt: skip
+    told = found["metadata"]["result"]
+    assert told["caption"] == "F. *Many* [rows](a.ipynb#tab-a)." and told["alt"] == (
+        "Dots. Many rows."
+    )
+    assert found["metadata"]["sentences"] == [
+        {"sentence": "Few.", "holds": False, "text": "*Many* [rows](a.ipynb#tab-a)."}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "alt", "message"),
+    [("fig-a", "", "fig-a has no alt text"), ("figure", "A.", "'figure'; allowed: fig-… or tab-…")],
+)
+def test_bad_results_are_refused(label, alt, message):
+    with pytest.raises(ValueError, match=message):
+        show(label, Figure(), "A caption.", alt, CELLS)
+
+
+def test_figures_and_live_charts_are_images_and_written(results):
     frame = pd.DataFrame({"x": [1, 2]})
-    found = kept(lambda: show("fig-a", Figure(), frame))
-    assert "image/svg+xml" in found["fig-a"]
+    image, caption = displayed(lambda: show("fig-a", Figure(figsize=(5, 1)), "F.", "Dots.", frame))
+    assert set(image["data"]) == {"image/png", "text/plain"}
+    assert image["metadata"]["image/png"] == {"width": 480, "alt": "Dots."}  # 5 inches of 96 px
+    assert caption["data"]["text/markdown"] == '<a id="fig-a"></a>**Figure a.** F.'
     chart = alt.Chart(frame).mark_point().encode(x="x:Q")
-    assert "image/svg+xml" in kept(lambda: show("fig-b", chart, frame))["fig-b"]
+    image, _ = displayed(lambda: show("fig-b", chart, "C.", "Dots.", frame))
+    assert set(image["data"]) == {
+        "image/png", "text/plain", "application/vnd.vegalite.v6+json"
+    }  # fmt: skip
     endings = {path.name.removeprefix("fig-b") for path in results.rglob("fig-b.*")}
     assert endings == {".svg", ".pdf", ".csv", ".csv-metadata.json", ".vl.json"}
     for name in ("fig-a", "fig-b"):
@@ -82,39 +102,55 @@ def test_figures_and_live_charts_are_kept_and_written(results):
 
 
 def test_numbers_are_kept_by_name():
-    assert kept(lambda: show_numbers(share=0.5, name="x")) == {
-        "share": {"text/plain"},
-        "name": {"text/plain"},
-    }
+    found = displayed(lambda: show_numbers(share=0.5, name="x"))
+    records = [output["metadata"]["scrapbook"] for output in found]
+    assert [record["name"] for record in records] == ["share", "name"]
+    assert set(found[0]["data"]) == {f"{records[0]['mime_prefix']}text/plain"}
 
 
-def cell(source: str, *tags: str) -> dict:
-    kind = {"cell_type": "code", "outputs": [source]} if tags else {"cell_type": "markdown"}
-    return {"id": source[:3], "source": source, "metadata": {"tags": list(tags)}, **kind}
+def cell(source: str, *tags: str, outputs=()) -> dict:
+    kind = "code" if tags else "markdown"
+    about = {"cell_type": kind, "metadata": {"tags": list(tags)}, "outputs": list(outputs)}
+    return {"id": source[:3], "source": source, **about}
 
 
-def test_code_lies_under_its_results_and_under_the_first_heading(extension):
-    fold = ("hide-input", "remove-output")
-    placed = "```{result} tab-a\nA.\n```\n\n```{result} tab-b\nB.\n```\n"
+def test_folded_code_lies_below_what_it_shows_and_neighbors_share_a_fold(results):
+    table = displayed(lambda: show("tab-a", CELLS, "A."))
+    drawing = displayed(lambda: show("fig-a", Figure(), "F.", "Dots.", CELLS))
+    words = displayed(lambda: say("One.", (False, "Two.", "Three.")))
+    printed = {"output_type": "stream", "name": "stdout", "text": "7"}
     cells = [
         cell("# Page"),
-        cell("setup", *fold),
-        cell("numbers", "remove-cell"),
-        cell("## Part\nA sentence."),
-        cell("draw", *fold),
-        cell(placed + "\nAnother."),
-        cell("shown", "show-input"),
-        cell("The end."),
+        cell("numbers", "hide-input"),
+        cell("draw", "hide-input", outputs=table + drawing),
+        cell("tell", "hide-input", outputs=words),
+        cell("## Part"),
+        cell("seen", "show-input", outputs=[printed, *words]),
     ]
-    found = extension.arranged(cells)
-    texts = ["# Page", "## Part\nA sentence.", placed + "\n", "setup\n\ndraw", "Another."]
-    assert [c["source"] for c in found] == [*texts, "shown", "The end.", "numbers"]
-    assert found[3]["outputs"] == ["setup", "draw"]
+    found = arranged(cells, results)
+    assert [c["source"] for c in found] == [
+        "# Page",
+        f"::::{{table}} A.\n:name: tab-a\n\n{GRID}\n::::\n\n"
+        '<p class="downloads">Download: <a href="../results/tables/tab-a.csv" download>CSV</a>, '
+        '<a href="../results/tables/tab-a.tex" download>LaTeX</a></p>',
+        '::::{figure} /build/results/figures/fig-a.svg\n:name: fig-a\n:alt: "Dots."\n\nF.\n'
+        'Download: <a href="../results/figures/fig-a.svg" download>SVG</a>, '
+        '<a href="../results/figures/fig-a.pdf" download>PDF</a>, '
+        '<a href="../results/figures/fig-a.csv" download>CSV</a>\n::::',
+        "One. Three.",
+        "numbers\n\ndraw\n\ntell",
+        "## Part",
+        "seen",
+        "One. Three.",
+    ]
+    assert [c["outputs"] for c in found if c["cell_type"] == "code"] == [[], [printed]]
     assert len({c["id"] for c in found}) == len(found)
 
 
-def test_a_setup_without_code_to_join_stays_before_it(extension):
-    cells = [cell("# Page"), cell("setup", "hide-input", "remove-output"), cell("## Part"),
-             cell("code", "show-input")]  # fmt: skip
-    found = [c["source"] for c in extension.arranged(cells)]
-    assert found == ["# Page", "## Part", "setup", "code"]
+def test_a_table_without_rows_is_its_caption(results):
+    for rows, empty in (([], True), (["–"], True), (["0.1"], False)):
+        frame = pd.DataFrame({"a": rows}, index=pd.Index(rows, name="b"))
+        (found,) = displayed(lambda frame=frame: show("tab-a", frame, "0 in all."))
+        (placed, _) = arranged([cell("x", "hide-input", outputs=[found])], results)
+        assert placed["source"].startswith("::::{table} 0 in all.\n:name: tab-a\n")
+        assert (":class: empty" in placed["source"]) == empty

@@ -11,33 +11,43 @@ from companion.page.sentences import sentences
 EXECUTED = ROOT / "build" / "executed" / "notebooks"
 PAGE = """
 from companion.page import say
-say("wins", {a} > {b}, "A is **higher** than B.", "A is not higher than B.")
-say("near", abs({a} - {b}) < 0.1, "They are near.")
-say("unknown", {a} > float("nan"), "A is higher than nothing.")
+say(
+    "Two losses.",
+    ({a} > {b}, "A is **higher** than B.", "A is not higher than B."),
+    (abs({a} - {b}) < 0.1, "They are near."),
+    name="both",
+)
+say(({a} > float("nan"), "A is higher than nothing."))
+say("")
 """
 
 
-def said(folder, a: float, b: float) -> dict:
+def said(folder, a: float, b: float) -> tuple[dict, list]:
+    """Record of each sentence, and the paragraphs that stand on the page."""
     notebook = new_notebook(cells=[new_code_cell(PAGE.format(a=a, b=b))])
     nbformat.write(notebook, folder / "source.ipynb")
     output = folder / "executed" / "page.ipynb"
     run_notebook(folder / "source.ipynb", output, cwd=ROOT)
     found = sentences(output.parent)
     assert set(found["page"]) == {"page"}
-    return {row.sentence: (row.holds, row.text) for row in found.itertuples()}
+    shown = [o["data"] for o in nbformat.read(output, as_version=4).cells[0].outputs]
+    assert all(text in data.values() for data in shown for text in data.values())
+    texts = [data["text/markdown"] for data in shown if "text/markdown" in data]
+    return {row.sentence: (row.holds, row.text) for row in found.itertuples()}, texts
 
 
 def test_other_data_change_the_sentences_or_take_them_away(tmp_path):
-    assert said(tmp_path, 0.75, 0.7) == {
-        "wins": (True, "A is **higher** than B."),
-        "near": (True, "They are near."),
-        "unknown": (False, ""),
-    }
-    assert said(tmp_path, 0.5, 0.7) == {
-        "wins": (False, "A is not higher than B."),
-        "near": (False, ""),
-        "unknown": (False, ""),
-    }
+    higher, near = "A is **higher** than B.", "They are near."
+    nothing = {"A is higher than nothing.": (False, "")}
+    assert said(tmp_path, 0.75, 0.7) == (
+        {higher: (True, higher), near: (True, near), **nothing},
+        [f"Two losses. {higher} {near}", ""],
+    )
+    other = "A is not higher than B."
+    assert said(tmp_path, 0.5, 0.7) == (
+        {higher: (False, other), near: (False, ""), **nothing},
+        [f"Two losses. {other}", ""],
+    )
 
 
 def test_a_folder_without_pages_has_no_sentences(tmp_path):

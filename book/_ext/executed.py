@@ -68,29 +68,7 @@ def merge(source: dict, copy: dict) -> dict:
         if not VISIBILITY_TAGS.intersection(tags):
             tags.append("hide-input")
     source["metadata"].pop("widgets", None)
-    source["cells"] = joined(source["cells"])
     return source
-
-
-def joined(cells: list[dict]) -> list[dict]:
-    """Neighboring code cells that show nothing but themselves, as one: one fold instead of many."""
-    kept, fold = [], None
-    for cell in cells:
-        tags = cell["metadata"].get("tags", [])
-        records = (o.get("metadata", {}).get("scrapbook") for o in cell.get("outputs", []))
-        silent = "remove-output" in tags or all(r and r["mime_prefix"] for r in records)
-        silent = silent and cell["cell_type"] == "code" and "hide-input" in tags
-        if silent and fold:
-            fold["source"] = "\n\n".join(code_of([fold, cell]))
-            fold["outputs"] += cell["outputs"]
-            continue
-        if silent:
-            tags.append("remove-output")
-            fold = cell
-        elif "remove-cell" not in tags:
-            fold = None
-        kept.append(cell)
-    return kept
 
 
 def rerun_note(notebook: Path) -> dict | None:

@@ -1,152 +1,111 @@
-"""Sphinx extension of the book: the directive ``result``, a result with caption and downloads.
+"""Sphinx extension of the book: what the cells of a notebook show, as parts of the page.
 
-On the finished pages, figures have a narrow form for phones, and verdicts a mark.
-
-    ```{result} fig-labels
-    :alt: What the figure shows, for those who can't see it; {name} is a kept sentence.
-
-    The caption.
-    ```
-
-`companion.page.show` has kept the figure or table under this label and written its files.
+`companion.page.show` and `say` display a result with its caption, and a paragraph. The book gives
+them numbers, references and downloads, and folds the code below what it shows. On the finished
+pages, figures have a narrow form for phones, and verdicts a mark.
 """
 
 import json
 import os
 import re
-from ast import literal_eval
 from pathlib import Path
 
-from docutils import nodes
-from docutils.parsers.rst import directives
-from docutils.statemachine import StringList
-from myst_nb.core.variables import RetrievalError
-from myst_nb.ext.glue.utils import retrieve_glue_data
+from references import with_roles
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
 
 from companion.claims.verdicts import VERDICTS
+from companion.page.citations import bibliography
 from companion.page.tables import DASH
 
 logger = logging.getLogger(__name__)
 EMPTY = re.compile(rf"[|\s{DASH}]*")
 FIGURE = re.compile(r'(<figure[^>]* id="([\w-]+)"[^>]*>\s*)(<img [^>]*src="([^"]*)"[^>]*>)')
 VERDICT = re.compile(rf"<td(?=[^>]*>(?:<p>)?({'|'.join(VERDICTS)})(?:</p>)?</td>)")
-RESULTS = re.compile(r"(?:```\{result\}.*?\n```\s*)+", re.DOTALL)
 FILES = {"svg": "SVG", "pdf": "PDF", "csv": "CSV", "tex": "LaTeX", "vl.json": "Vega-Lite"}
 
 
-class Result(SphinxDirective):
-    """A numbered table or figure of this page, by its label."""
-
-    required_arguments = 1
-    has_content = True
-    option_spec = {"alt": directives.unchanged}  # noqa: RUF012
-
-    def run(self) -> list[nodes.Node]:
-        label = self.arguments[0]
-        try:
-            shown = retrieve_glue_data(self.state.document, label).data
-        except RetrievalError as error:
-            logger.warning("%s", error, location=self.get_location())
-            return []
-        if "text/markdown" in shown:
-            lines = self.table(label, shown["text/markdown"])
-        else:
-            lines = self.figure(label)
-        found = nodes.Element()
-        block = StringList(lines, self.get_source_info()[0])
-        self.state.nested_parse(block, self.content_offset, found)
-        return found.children
-
-    def table(self, label: str, text: str) -> list[str]:
-        """MyST of a table; its caption is the directive's text and then the table's own."""
-        words, _, grid = text.rpartition("\n\n")
-        caption = " ".join([*self.content, words])
-        head = [f"::::{{table}} {caption}", f":name: {label}", ""]
-        if EMPTY.fullmatch("".join(grid.splitlines()[2:])):
-            head.insert(2, ":class: empty")  # its caption says so and keeps its number
-        links = f'<p class="downloads">{self.downloads(label, "tables")}</p>'
-        return [*head, *grid.splitlines(), "::::", "", links]
-
-    def figure(self, label: str) -> list[str]:
-        """MyST of a figure."""
-        if not self.options.get("alt"):
-            logger.warning("%s has no alt text", label, location=self.get_location())
-        text = re.sub(r"\{(\w+)\}", self.kept, self.options.get("alt", ""))
-        alt = json.dumps(text, ensure_ascii=False)  # as YAML reads it
-        head = [f"::::{{glue:figure}} {label}", f":name: {label}", f":alt: {alt}", ""]
-        return [*head, *self.content, self.downloads(label, "figures"), "::::"]
-
-    def kept(self, name: re.Match) -> str:
-        """A sentence or word that the page keeps, without its markup."""
-        return plain(retrieve_glue_data(self.state.document, name[1]).data)
-
-    def downloads(self, label: str, folder: str) -> str:
-        """Links to the result's files, from this page."""
-        written = Path(self.env.srcdir, "build", "results", folder)
-        path = "../" * self.env.docname.count("/") + f"results/{folder}/{label}"
-        links = [
-            f'<a href="{path}.{ending}" download>{name}</a>'
-            for ending, name in FILES.items()
-            if (written / f"{label}.{ending}").exists()
-        ]
-        return f"Download: {', '.join(links)}"
+def downloads(label: str, results: Path) -> str:
+    """Links to the files of a result, from a page in ``notebooks``."""
+    folder = "figures" if label.startswith("fig-") else "tables"
+    links = [
+        f'<a href="../results/{folder}/{label}.{ending}" download>{name}</a>'
+        for ending, name in FILES.items()
+        if (results / folder / f"{label}.{ending}").exists()
+    ]
+    return f"Download: {', '.join(links)}"
 
 
-def plain(shown: dict) -> str:
-    """Text of a kept output, for where no markup is read."""
-    text = shown.get("text/markdown") or str(literal_eval(shown["text/plain"]))
-    return re.sub(r"\{[a-z:]+\}`(?:[^`<]*<)?([^`>]+)>?`|\\(?=[\W_])|[*`]", r"\1", text)
+def placed(text: str, result: dict, results: Path) -> str:
+    """MyST of a result that `companion.page.show` displayed as ``text``."""
+    label, caption = result["label"], " ".join(result["caption"].split())
+    links = downloads(label, results)
+    if alt := result.get("alt"):
+        head = [f"::::{{figure}} /build/results/figures/{label}.svg", f":name: {label}"]
+        alt = json.dumps(alt, ensure_ascii=False)  # as YAML reads it
+        return "\n".join([*head, f":alt: {alt}", "", caption, links, "::::"])
+    grid = text.partition("\n\n")[2]
+    head = [f"::::{{table}} {caption}", f":name: {label}"]
+    if EMPTY.fullmatch("".join(grid.splitlines()[2:])):
+        head.append(":class: empty")  # its caption says so and keeps its number
+    return "\n".join([*head, "", grid, "::::", "", f'<p class="downloads">{links}</p>'])
 
 
-def _hidden(cell: dict) -> bool:
-    """Whether a page shows nothing of a cell but a fold with its code."""
-    return {"hide-input", "remove-output"} <= set(cell["metadata"].get("tags", []))
+def shown(cell: dict, results: Path) -> tuple[list[dict], list[dict]]:
+    """Markdown cells for what `companion.page` displayed in a code cell, and its other outputs."""
+    texts, others = [], []
+    for output in cell.get("outputs", []):
+        metadata = output.get("metadata", {})
+        if "sentences" in metadata:
+            text = "".join(output["data"]["text/markdown"])
+            if "result" in metadata:
+                text = placed(text, metadata["result"], results)
+            about = {"id": f"{cell['id']}-{len(texts)}", "metadata": {}}
+            texts += [{"cell_type": "markdown", "source": text, **about}] if text else []
+        elif "drawing" not in metadata:
+            others.append(output)
+    return texts, others
 
 
-def _joined(cells: list[dict]) -> dict:
-    source = "\n\n".join("".join(cell["source"]) for cell in cells)
-    return cells[-1] | {"source": source, "outputs": [o for c in cells for o in c["outputs"]]}
+def _silent(cell: dict) -> bool:
+    """Whether a page shows nothing of a code cell but a fold with its code."""
+    records = (o.get("metadata", {}).get("scrapbook") for o in cell.get("outputs", []))
+    tags = cell["metadata"].get("tags", [])
+    code = cell["cell_type"] == "code" and "hide-input" in tags
+    return code and all(r and r["mime_prefix"] for r in records)
 
 
-def arranged(cells: list[dict]) -> list[dict]:
-    """Cells with each fold of code under the results that follow it, none before a heading.
-
-    A notebook has its sentences, the code and then the result; on a page nothing stands between a
-    sentence and its figure.
-    """
-    placed, removed, first = [], [], []  # first: folds that wait for the code under a heading
-    heading = False
+def arranged(cells: list[dict], results: Path) -> list[dict]:
+    """Cells with what they show as Markdown; folded code lies below that, neighbors in one fold."""
+    placed = []
     for cell in cells:
-        text = "".join(cell["source"])
-        if "remove-cell" in cell["metadata"].get("tags", []):
-            removed.append(cell)
+        texts, others = shown(cell, results)
+        if cell["cell_type"] == "code":
+            cell = cell | {"outputs": others}
+        if not _silent(cell):
+            placed += [cell, *texts]
             continue
-        if _hidden(cell) and not heading:
-            first.append(cell)
-            continue
-        if cell["cell_type"] == "code" and first:
-            if _hidden(cell):
-                cell = _joined([*first, cell])
-            else:
-                placed += first
-            first = []
-        heading = heading or bool(re.search(r"^## ", text, re.MULTILINE))
-        lead = RESULTS.match(text)
-        if lead and placed and _hidden(placed[-1]):
-            placed.insert(-1, cell | {"id": f"{cell['id']}-results", "source": lead[0]})
-            cell = cell | {"source": text[lead.end() :]}
-        placed.append(cell)
-    return [*placed, *first, *removed]
+        if placed and _silent(placed[-1]):
+            fold = placed.pop()
+            source = "\n\n".join("".join(part["source"]) for part in (fold, cell))
+            cell = cell | {"source": source, "outputs": fold["outputs"] + others}
+        placed += [*texts, cell]
+    return placed
 
 
 def arrange(app, docname: str, content: list[str]) -> None:
     """Rearrange a notebook in which `executed` has put the outputs."""
-    if content[0].startswith("{"):
-        notebook = json.loads(content[0])
-        notebook["cells"] = arranged(notebook["cells"])
-        content[0] = json.dumps(notebook)
+    if not content[0].startswith("{"):
+        return
+    notebook = json.loads(content[0])
+    notebook["cells"] = arranged(notebook["cells"], Path(app.srcdir, "build", "results"))
+    sources = bibliography(Path(app.srcdir, "book", "references.bib"))
+    try:
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = with_roles("".join(cell["source"]), sources)
+    except ValueError as error:
+        logger.warning("%s", error, location=docname)
+    content[0] = json.dumps(notebook)
 
 
 def finish(app, exception) -> None:
@@ -172,7 +131,6 @@ def finish(app, exception) -> None:
 
 
 def setup(app):
-    app.add_directive("result", Result)
     app.add_js_file("tables.js", loading_method="defer")
     app.connect("build-finished", finish, priority=550)  # after `executed` has copied the results
     app.connect("source-read", arrange, priority=600)  # after `executed`

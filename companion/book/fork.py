@@ -13,11 +13,7 @@ from ruamel.yaml.error import YAMLError
 from companion.book.notebooks import notebook_path
 from companion.paths import ROOT
 
-LABEL = r"(?:fig|tab|eq|sec)-[a-z0-9-]+"
-# (label)=   $$ (label)   :name: label   :label: label   "label"   ```{result} label
-DEFINED = re.compile(
-    rf'(?:^\(|\$\$ \(|:name: |:label: |"|\{{result\}} )({LABEL})(?=\)|"|\s|$)', re.MULTILINE
-)
+DEFINED = re.compile(r'"((?:fig|tab|eq)-[a-z0-9-]+)"')  # show("fig-…", <a id="eq-…">
 # A page in _toc.yml: its line, and further ones that are indented more, those of pages under it
 # among them; a notebook's end at another notebook.
 PAGE = re.compile(r"^( *)- +(?:file|url):.*(?:\n\1 +\S.*)*", re.MULTILINE)
@@ -52,15 +48,20 @@ def _with_defaults(cell: str, values: Mapping) -> str:
 
 
 def _renamed(original: Path, name: str, title: str, defaults: Mapping) -> nbformat.NotebookNode:
-    """The notebook under its title, its own labels and references to them suffixed by its name."""
+    """The notebook under its title, its own labels and links to them suffixed by its name."""
     notebook = nbformat.read(original, as_version=4)
     own = {label for cell in notebook.cells for label in DEFINED.findall(cell.source)}
+    own = sorted(own, key=len, reverse=True)
     suffix = name.lower().replace("_", "-")
-    labels = re.compile(rf"(?<![\w-])({'|'.join(sorted(own, key=len, reverse=True))})(?![\w-])")
+    labels = re.compile(rf"(?<![\w-])({'|'.join(own)})(?![\w-])")
     for cell in notebook.cells:
         if "parameters" in cell.metadata.get("tags", []):
             cell.source = _with_defaults(cell.source, defaults)
-        cell.source = cell.source.replace(f"{original.name}::", f"{name}.ipynb::")
+        for label in own:  # what it is called: [Figure name](#fig-name), \tag{name}
+            called = label.partition("-")[2]
+            words = rf"(?<![\w-]){called}(?=\)?\]\(#{label}\))"
+            cell.source = re.sub(words, f"{called}-{suffix}", cell.source)
+            cell.source = cell.source.replace(f"\\tag{{{called}}}", f"\\tag{{{called}-{suffix}}}")
         if own:
             cell.source = labels.sub(rf"\1-{suffix}", cell.source)
     headed = (c for c in notebook.cells if c.cell_type == "markdown" and TITLE.search(c.source))

@@ -1,11 +1,13 @@
-"""What a page shows: results with their files, numbers for its sentences, and its footer.
+"""What a page shows: results with their files, sentences that hold, and its footer.
 
 Offers
 ------
-show, show_numbers
-    A table or figure under a label; numbers and words for the page's text.
+show
+    A table, figure or chart with its caption.
 say
-    A sentence that holds for the data, or gives way to another.
+    A paragraph whose sentences hold for the data, or give way to others.
+show_numbers
+    Numbers and words for the first page of the book.
 figures, tables
     From tidy frames to figures and tables.
 footer
@@ -14,7 +16,7 @@ footer
 
 from . import figures, tables
 from .provenance import footer
-from .results import show, show_numbers
-from .sentences import say
+from .results import show
+from .sentences import say, show_numbers
 
 __all__ = ["figures", "footer", "say", "show", "show_numbers", "tables"]

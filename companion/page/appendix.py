@@ -149,6 +149,13 @@ def count_ties(settings: StudySettings) -> tuple[int, int]:
     return ties, total
 
 
+def verified(checks: pd.DataFrame) -> pd.DataFrame:
+    """What `verify` of a study found of recorded runs and the same trained again, as text."""
+    exact = ["QWK recorded", "QWK retrained", "largest difference"]
+    names = {"dataset": "Data set", "method": "Method", "seed": "Seed", "split_seed": "Split"}
+    return checks.assign(**checks[exact].map("{:.6f}".format)).rename(columns=names)
+
+
 def _style(look: Look) -> dict:
     color, marker, full = look
     face = color if full else "white"

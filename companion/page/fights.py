@@ -167,10 +167,13 @@ def steps(rows: pd.DataFrame, ways: Mapping[str, tuple], metrics: Sequence[str])
     DataFrame
         Columns metric, way, dataset and difference, NaN where a set doesn't have the metric.
     """
-    cells = rows.groupby(["method", "rule", "dataset"], sort=False)[list(metrics)].mean()
+    means = {
+        pair: part.groupby("dataset", sort=False)[list(metrics)].mean()
+        for pair, part in rows.groupby(["method", "rule"], sort=False)
+    }
     found = []
     for way, (start, end) in ways.items():
-        gaps = (cells.loc[end] - cells.loc[start]).stack().rename("difference").reset_index()
+        gaps = (means[end] - means[start]).stack().rename("difference").reset_index()
         found.append(gaps.rename(columns={"level_1": "metric"}).assign(way=way))
     return pd.concat(found, ignore_index=True)
 

@@ -4,6 +4,7 @@ Drawn for the page's column and again for a phone, so that their text is always 
 page's; a method keeps its color and marker in every figure.
 """
 
+import io
 import warnings
 from collections.abc import Mapping, Sequence
 
@@ -26,8 +27,8 @@ from companion.page.style import (
     FAINT,
     INK,
     MOST_NUMBERED,
+    PNG_SCALE,
     STYLE,
-    Drawing,
     class_ticks,
     escape_math,
     is_wide,
@@ -53,8 +54,8 @@ def _drawable(figure: Figure) -> bool:
     return all(any(font.get_char_index(letter) for font in fonts) for letter in letters)
 
 
-def save(label: str, figure: Figure, data: pd.DataFrame) -> Drawing:
-    """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; return the SVG.
+def save(label: str, figure: Figure, data: pd.DataFrame) -> dict[str, bytes]:
+    """Write ``figures/<label>`` as .svg, .pdf and .csv to the results folder; return a PNG.
 
     What was drawn for a phone becomes ``<label>.narrow.svg``; the book shows it there. Where no
     font has a letter, the text of the .svg stays text: whoever looks at it may have one.
@@ -72,8 +73,9 @@ def save(label: str, figure: Figure, data: pd.DataFrame) -> Drawing:
             figure.set_layout_engine(None)  # it is laid out now, and so drawn once and not twice
         about = {"Title": label, "Subject": from_here["Source"], "CreationDate": None}
         figure.savefig(folder / f"{label}.pdf", metadata=about)
+        figure.savefig(png := io.BytesIO(), format="png", dpi=96 * PNG_SCALE)
     write_csv(folder, label, data)
-    return Drawing(filename=str(folder / f"{label}.svg"))
+    return {"image/png": png.getvalue()}
 
 
 def _place_names(ax: Axes, x: pd.Series, y: pd.Series) -> None:

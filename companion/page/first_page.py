@@ -9,7 +9,10 @@ from matplotlib.figure import Figure
 
 from amol.losses import center_class
 from amol.metrics import HIGHER_IS_BETTER
+from companion.page.fights import ranks
 from companion.page.style import STYLE, canvas, name_panel, row_names, two_widths
+from companion.page.words import listed
+from companion.studies import fair_fight, recordings
 from companion.studies.paired_intervals import paired_differences
 
 BASELINE = "CE"
@@ -126,3 +129,22 @@ def in_words(found: pd.DataFrame) -> str:
     counts = found["verdict"].value_counts()
     shown = [f"{v} on {counts[v]} of {len(found)}" for v in ("better", "worse") if v in counts]
     return f"{low} to {high}; {', '.join(shown) or 'no difference shown'}"
+
+
+def tuned_alike() -> tuple[bool, str, str]:
+    """AMOL's place in the fair fight, as a sentence for `companion.page.say`."""
+    runs = recordings.load("fair_fight")
+    runs = runs[runs["method"].isin(fair_fight.METHODS) & runs["rule"].eq("QWK")]
+    rank = ranks(runs, ["QWK"])["QWK"].sort_values(kind="stable")
+    ahead = list(rank.index[: rank.index.get_loc("AMOL")])
+    no_weight = bool(ahead) and not any("AMOL" in name for name in ahead)
+    where = (
+        f"With every loss tuned alike on {runs['dataset'].nunique()} data sets, AMOL's mean rank"
+    )
+    figures = f"in QWK is {rank['AMOL']:.1f} of {len(rank)}, cross-entropy's {rank['CE']:.1f}"
+    return (
+        no_weight and rank["AMOL"] < rank["CE"],
+        f"{where} {figures}; {listed(ahead)}, none of which has a weight on the center, rank "
+        "before it.",
+        f"{where} {figures}.",
+    )

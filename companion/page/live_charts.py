@@ -5,6 +5,7 @@ again; a test sets the one against the other. `save` draws the state before any 
 and that figure is what paper and browsers without scripts show.
 """
 
+import io
 import json
 import re
 
@@ -12,11 +13,12 @@ import altair as alt
 import pandas as pd
 import torch
 import vl_convert
+from PIL import Image
 
 from amol.losses import LOSSES, center_weight
 from amol.metrics import HIGHER_IS_BETTER
 from companion.page.source import svg_with_source, write_csv
-from companion.page.style import BAND, FAINT, INK, Drawing, method_style
+from companion.page.style import BAND, FAINT, INK, PNG_SCALE, method_style
 from companion.page.tables import HEADINGS
 from companion.paper.published import published
 from companion.paths import results_dir
@@ -26,6 +28,7 @@ LARGEST, LABEL, SHARE = 11, 0, 0.8  # most classes; the label and the share befo
 FAR_OFF = "AMOL-OLL"  # it would stretch the axis for all others
 WIDTH = 280  # of a panel in CSS px: with its axis as wide as a phone
 VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])  # of Vega-Lite
+MIME_TYPE = f"application/vnd.vegalite.v{VERSION.partition('.')[0]}+json"
 STYLE = {
     "background": "white",
     "padding": 8,
@@ -243,8 +246,16 @@ def _ordered(pdf: bytes) -> bytes:
     return re.sub(names, lambda m: b"".join(sorted(m[0].splitlines(True))), pdf, flags=re.M)
 
 
-def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> Drawing:
-    """Write ``figures/<label>`` as .svg, .pdf, .csv and .vl.json; give the SVG back.
+def _small(png: bytes) -> bytes:
+    """A PNG of few colors, a quarter of the size."""
+    Image.open(io.BytesIO(png)).convert("RGB").quantize(128).save(
+        small := io.BytesIO(), format="png", optimize=True
+    )
+    return small.getvalue()
+
+
+def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> dict:
+    """Write ``figures/<label>`` as .svg, .pdf, .csv and .vl.json; give a PNG and the chart back.
 
     Where a page shows the figure, the book puts the chart of the .vl.json in its place.
     """
@@ -256,4 +267,4 @@ def save(label: str, chart: alt.TopLevelMixin, data: pd.DataFrame) -> Drawing:
     (folder / f"{label}.svg").write_text(svg, encoding="utf-8")
     (folder / f"{label}.pdf").write_bytes(_ordered(vl_convert.svg_to_pdf(svg)))
     write_csv(folder, label, data)
-    return Drawing(svg)
+    return {"image/png": _small(vl_convert.svg_to_png(svg, scale=PNG_SCALE)), MIME_TYPE: spec}

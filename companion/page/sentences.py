@@ -1,65 +1,74 @@
-"""Sentences under test: each holds for the data of its page, or another stands in its place."""
+"""Sentences of a page: what holds for its data stands there, else another or none."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
+from IPython.display import display
 
 COLUMNS = ["page", "sentence", "holds", "text"]
+Sentence = str | tuple  # text, or (holds, text), or (holds, text, otherwise)
 
 
-@dataclass(frozen=True)
-class _Sentence:
-    """What a page keeps of a sentence: its text, and whether the expected one holds."""
+def chosen(sentences: Sequence[Sentence]) -> tuple[str, list[dict]]:
+    """The text of what stands, and a record of every sentence with a condition."""
+    texts, records = [], []
+    for sentence in sentences:
+        holds, text, *other = sentence if isinstance(sentence, tuple) else (True, sentence)
+        texts.append(text if holds else "".join(other))
+        if isinstance(sentence, tuple):
+            records.append({"sentence": text, "holds": bool(holds), "text": texts[-1]})
+    return " ".join(filter(None, texts)), records
 
-    text: str
-    holds: bool
 
-    def _repr_mimebundle_(self, **_) -> tuple[dict, dict]:
-        data = {"text/plain": repr(self.text), "text/markdown": self.text}
-        return data, {"sentence": {"holds": self.holds}}
+def say(*sentences: Sentence, name: str = "") -> None:
+    """Display a paragraph of sentences, each of which stands if it holds for the data.
 
-
-def say(name: str, holds: bool, text: str, otherwise: str = "") -> None:
-    """Keep a sentence for the page's text if it holds for the data, else another or none.
-
-    The page places it as ``{glue:md}`name` ``, with roles as ``{glue:md}`name:myst` ``; another
-    page places text without markup as ``{glue:text}`path::name:s` ``. Nothing fails where it
-    doesn't hold, but `sentences` lists it.
+    Nothing fails where one doesn't hold, but `sentences` lists it.
 
     Parameters
     ----------
+    *sentences : str or tuple
+        Text without a condition, or ``(holds, text)`` or ``(holds, text, otherwise)``: whether the
+        data say what ``text`` says (anything comparable with NaN is False), and what is true where
+        they don't, if there is anything to say. Markdown.
     name : str
-        Not used by another result, number or sentence of the page.
-    holds : bool
-        Whether the data say what ``text`` says; anything comparable with NaN is False.
-    text : str
-        May hold inline Markdown.
-    otherwise : str
-        What is true where ``text`` isn't, if there is anything to say.
+        For a page outside ``notebooks``, which places the text as ``{glue:text}`path::name:s` ``.
     """
+    text, records = chosen(sentences)
+    if name:
+        show_numbers(**{name: text})
+    if text or records:
+        show_markdown(text, sentences=records)
+
+
+def show_markdown(text: str, **metadata: object) -> None:
+    """Display Markdown, with what the book has to know about it as the output's metadata."""
+    display({"text/markdown": text, "text/plain": text}, metadata=metadata, raw=True)
+
+
+def show_numbers(**numbers: object) -> None:
+    """Keep numbers and words for pages outside ``notebooks``: ``{glue:text}`path::key` ``."""
     from myst_nb import glue  # slow to load
 
-    glue(name, _Sentence(text if holds else otherwise, bool(holds)), display=False)
+    for key, number in numbers.items():
+        glue(key, number, display=False)
 
 
 def sentences(folder: Path) -> pd.DataFrame:
-    """Sentences of the executed notebooks in a folder.
+    """Sentences with a condition, of the executed notebooks in a folder.
 
     Returns
     -------
     DataFrame
-        One row per sentence, with columns page, sentence, holds (bool) and text (what stands on
-        the page). At default parameters every sentence should hold.
+        One row per sentence, with columns page, sentence (as expected), holds (bool) and text (what
+        stands on the page). At default parameters every sentence should hold.
     """
     rows = []
     for path in sorted(folder.glob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         for output in (o for cell in cells for o in cell.get("outputs", [])):
-            kept = output.get("metadata", {})
-            if "sentence" in kept:
-                text = next(v for k, v in output["data"].items() if k.endswith("markdown"))
-                name, holds = kept["scrapbook"]["name"], kept["sentence"]["holds"]
-                rows.append((path.stem, name, holds, "".join(text)))
+            for record in output.get("metadata", {}).get("sentences", []):
+                rows.append({"page": path.stem, **record})
     return pd.DataFrame(rows, columns=COLUMNS).astype({"holds": bool})

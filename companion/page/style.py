@@ -13,13 +13,13 @@ from contextvars import ContextVar
 import matplotlib as mpl
 import matplotlib.font_manager
 import numpy as np
-from IPython.display import TextDisplayObject
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from amol.losses import LOSSES
 
 WIDE, NARROW = 8.86, 4.5  # inches: 850 CSS px, the column's width; on a phone about 400
+PNG_SCALE = 1.25  # pixels of an image in a notebook to a CSS px
 MOST_NUMBERED = 10  # classes of a confusion matrix that has its numbers in it
 SIZE = 13  # points: on both, text is as large as the page's 16 px
 INK, FAINT, BAND = "#222222", "#8A8A8A", "#E9E9E9"
@@ -64,13 +64,6 @@ SPARE_STYLE = [
     ("#882255", "*"), ("#117733", "p"), ("#332288", "d"), ("#AA4499", "8"),
     ("#999933", "H"), ("#44AA99", "^"), ("#CC6677", "s"), ("#6699CC", "D"),
 ]  # fmt: skip
-
-
-class Drawing(TextDisplayObject):
-    """An SVG as a page shows it, from its root on; `IPython.display.SVG` parses it all for that."""
-
-    def _repr_svg_(self) -> str:
-        return self.data[self.data.index("<svg") :]
 
 
 def method_style(method: str) -> tuple[str, str]:

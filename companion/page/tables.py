@@ -4,7 +4,6 @@
 `comparison` adds a caption, and `save` writes a table to disk.
 """
 
-import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -161,7 +160,7 @@ class Table:
     Attributes
     ----------
     cells : DataFrame of str
-        May hold MyST.
+        May hold Markdown.
     caption : str
         What the caption says beyond the page's own text.
     data : DataFrame or None
@@ -172,20 +171,16 @@ class Table:
     caption: str = ""
     data: pd.DataFrame | None = None
 
-    def _repr_html_(self) -> str:
-        page = f"<p>{self.caption}</p>" + self.cells.to_html(escape=False)
-        return _unescaped(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", page), html.escape)
-
-    def _repr_markdown_(self) -> str:
-        grid = self.cells.to_markdown(colalign=_alignment(self.cells), disable_numparse=True)
-        return f"{self.caption}\n\n{grid}"
+    def grid(self) -> str:
+        """The cells as a Markdown table."""
+        return self.cells.to_markdown(colalign=_alignment(self.cells), disable_numparse=True)
 
 
 def save(label: str, table: Table) -> None:
     """Write ``tables/<label>.csv`` and ``.tex`` to the results folder."""
     folder = results_dir() / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    plain, data = table.cells.reset_index().map(_without_roles), table.data
+    plain, data = table.cells.reset_index().map(lambda cell: without_links(str(cell))), table.data
     if data is None:
         data = plain.map(lambda cell: _unescaped(cell.replace("**", "")))
         data = data.rename(columns=lambda name: _unescaped(str(name)))
@@ -219,9 +214,9 @@ def _alignment(cells: pd.DataFrame) -> list[str]:
     ]
 
 
-def _without_roles(cell: object) -> str:
-    """A cell's text with MyST roles replaced by what they name."""
-    return re.sub(r"\{[a-z:]+\}`(?:[^`<]*<)?([^`>]+)>?`", r"\1", str(cell))
+def without_links(text: str) -> str:
+    """Markdown with each link replaced by its words."""
+    return re.sub(r"(?<![!\\])\[((?:[^\[\]\\]|\\.)+)\]\((?:[^()\s]|\([^()\s]*\))+\)", r"\1", text)
 
 
 def _latex(table: pd.DataFrame) -> str:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pandas as pd
 
-from companion.page.tables import literal
+from companion.page.tables import DASH, HEADINGS, literal, quote, value
 
 
 def listed(names: Iterable[str]) -> str:
@@ -40,3 +41,26 @@ def changes(differences: pd.Series, digits: int = 3) -> str:
         near, far = sorted((abs(low), abs(high)))
         return f"{near:.{digits}f} to {change(far if low > 0 else -far, digits)}"
     return f"from {change(low, digits)} to {change(high, digits)}"
+
+
+def quoted(
+    summary: pd.DataFrame, dataset: str, metric: str, methods: Sequence[str], least: int = 1
+) -> str:
+    """What a metric is with some methods on a data set, the paper's in parentheses: a sentence.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `companion.page.tables.summarize`.
+    dataset, metric : str
+    methods : sequence of str
+        Those without a number are left out.
+    least : int
+        With fewer methods the sentence is empty.
+    """
+    ran = [name for name in methods if not np.isnan(value(summary, dataset, name, metric))]
+    cells = []
+    for name in ran:
+        ours, paper = (quote(summary, dataset, name, metric, paper=p) for p in (False, True))
+        cells.append(f"{ours} with {name}" + (f" (paper: {paper})" if paper != DASH else ""))
+    return f"{HEADINGS.get(metric, metric)} is {listed(cells)}." if len(cells) >= least else ""

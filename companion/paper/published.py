@@ -25,9 +25,9 @@ PLACES = {
     "Table 2": "notebooks/05_results.html#tab-qwk",
     "Table 3": "notebooks/05_results.html#tab-chr",
     "Table 4": "notebooks/06_ablation.html#tab-ablation",
-    "Section 5.1": "notebooks/05_results.html#sec-results",
-    "Section 5.3": "notebooks/05_results.html#sec-results",
-    "Section 6": "notebooks/06_ablation.html#sec-ablation",
+    "Section 5.1": "notebooks/05_results.html",
+    "Section 5.3": "notebooks/05_results.html",
+    "Section 6": "notebooks/06_ablation.html",
 }
 
 
