@@ -85,4 +85,3 @@ def balance(beliefs: np.ndarray, sigma: float = 1.0) -> float:
     K = beliefs.shape[1]
     wanted = np.isin(beliefs.argmax(1), [(K - 1) // 2, K // 2]).mean()
     return _least(lambda a: middle_share(a, beliefs, sigma) <= wanted, 0.0, 20.0, digits=2)
-
