@@ -18,6 +18,7 @@ from companion.studies import (
     hundred,
     known_beliefs,
     protocol_search,
+    remedies,
 )
 from companion.studies.recording_checks import Comparison
 from companion.studies.task_study import TaskStudy
@@ -48,6 +49,7 @@ STUDIES: dict[str, Study] = {
     grouped_splits.STUDY.name: _by_task(grouped_splits.STUDY, 2),
     hundred.STUDY.name: Study(hundred.STUDY.record, lambda: hundred.verify(2)[1]),
     known_beliefs.STUDY.name: _by_task(known_beliefs.STUDY, 2),
+    remedies.STUDY.name: _by_task(remedies.STUDY, 2),
 }
 
 
