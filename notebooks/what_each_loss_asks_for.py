@@ -67,8 +67,8 @@ center = asked.shares(found, 3)["center"]
 # %%
 show(
     "fig-triangles", asked.triangles(found, three), data=center.reset_index(),
-    caption="All beliefs over three classes, cut into what three decisions and every loss with its "
-    "default parameters answer. The number is the share of beliefs that is answered “center”.",
+    caption="All beliefs over three classes, cut into what three decisions and every loss with "
+    "its default parameters answer. The number is the share of beliefs answered “center”.",
     alt="Small triangles in three colors. Fewest errors and cross-entropy cut the triangle in three "
     "equal parts; least squared error and KL give the center a broad band of three quarters; AMOL "
     "leaves the center a small tip.",
@@ -143,8 +143,9 @@ text = pd.DataFrame({
 })  # fmt: skip
 show(
     "tab-asked", text.rename_axis("decision or loss"), data=wide.stack(0).reset_index(),
-    caption=f"Shares of {draws:,} beliefs, drawn evenly from all, that are answered with the center "
-    "(at even K the lower middle class) and with either end. The CSV file has K from 5 to 10.",
+    caption=f"Shares of {draws:,} beliefs, drawn evenly from all, that are answered with the "
+    "center (at even K the lower middle class) and with either end. The CSV file has K from 5 to "
+    "10.",
 )  # fmt: skip
 amol, least = wide[7].loc["AMOL"], wide[7].loc["KL"]
 say(
@@ -269,8 +270,8 @@ titles = {"left": "risk above the least that is left", "same": "answers that the
 show(
     "fig-approach", asked.approach(means, titles, known_beliefs.METHODS), data=means,
     caption="How near networks come to what their loss asks for, against the number of training "
-    f"rows: means over {known_beliefs.SEEDS} seeds (recorded runs). Left, 1 is the best answer that "
-    "knows no features.",
+    f"rows: means over {known_beliefs.SEEDS} seeds (recorded runs). Left, 1 is the best answer "
+    "that knows no features.",
     alt="Two panels against 250 to 64,000 training rows. Left the share of the risk that is left "
     "falls for all losses; right the share of answers as asked rises.",
 )  # fmt: skip
@@ -335,9 +336,9 @@ show(
         "seen: end recall": real["end_recall"].map("{:.3f}".format),
         "QWK": real["QWK"].map("{:.3f}".format),
     }).rename_axis("loss"),
-    caption="What losses ask for over evenly drawn beliefs (K = 5), and what their untuned networks "
-    f"did on the test parts of {fight['dataset'].nunique()} data sets, means over sets and splits "
-    "(recorded runs).",
+    caption="What losses ask for over evenly drawn beliefs (K = 5), and what their untuned "
+    f"networks did on the test parts of {fight['dataset'].nunique()} data sets, means over sets "
+    "and splits (recorded runs).",
 )  # fmt: skip
 ends, middle = order.loc["asked ends", "end_recall"], order.loc["asked center", "CHR"]
 say(

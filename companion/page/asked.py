@@ -1,4 +1,4 @@
-"""What each loss asks for, in pictures and words: triangles of beliefs, the table and its proofs."""
+"""What each loss asks for: triangles of beliefs, the table of properties and its proofs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -87,8 +87,9 @@ def one_belief(name: str, shown: Belief, beliefs: np.ndarray, labels: np.ndarray
     _cut(left, beliefs, labels)
     at = np.array([[float(v) for v in shown]])
     left.plot(*_corner(at), "o", ms=12, mfc="white", mec=INK, mew=3)
-    for k, (x, y, side) in enumerate(((0, -0.08, "left"), (0.5, 0.89, "center"), (1, -0.08, "right"))):
-        left.text(x, y, NAMES[k], ha=side)
+    corners = (0, -0.08, "left"), (0.5, 0.89, "center"), (1, -0.08, "right")
+    for name_there, (x, y, side) in zip(NAMES, corners, strict=True):
+        left.text(x, y, name_there, ha=side)
     left.set_ylim(-0.1, 0.95)
     asked = minimize_risk(LOSSES[name](num_classes=3), at).probabilities[0].numpy()
     groups = [("belief", at[0]), (f"{name} asks for", asked)]
@@ -174,4 +175,3 @@ def proofs() -> str:
         body = "\n".join(lines)
         folds.append(f"<details><summary>{name}</summary>\n\n{body}\n\n</details>")
     return "\n\n".join(folds)
-
