@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
 
 from amol.losses import LOSSES, minimize_risk
 from companion.page.style import BAND, INK, escape_math, is_wide, method_style, panels, two_widths
@@ -57,10 +58,12 @@ def _corner(beliefs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _cut(ax, beliefs: np.ndarray, labels: np.ndarray, fine: int = FINE) -> None:
     x, y = _corner(beliefs)
     inches = ax.figure.get_figwidth() / ax.get_subplotspec().get_gridspec().ncols
-    size = (72 * 0.9 * inches / fine) ** 2
+    size = (72 * 1.3 * inches / fine) ** 2  # they overlap, so that nothing shines through
+    outline = Polygon([(0, 0), (0.5, np.sqrt(0.75)), (1, 0)], transform=ax.transData)
     for k, color in enumerate(COLORS):
         at = labels == k
-        ax.scatter(x[at], y[at], s=size, marker="s", color=color, linewidths=0, rasterized=True)
+        dots = ax.scatter(x[at], y[at], s=size, marker="s", color=color, lw=0, rasterized=True)
+        dots.set_clip_path(outline)
     ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 0.9), aspect="equal")
     ax.set_axis_off()
 
@@ -148,7 +151,7 @@ def _evidence(column: str, cell: Cell) -> str:
     if column == "proper" and "witness" in found:
         return f"Not asked for: {_counts(found['witness'])}."
     if "twins" in found:
-        return " Alike: " + " and ".join(map(_counts, found["twins"])) + "."
+        return "Alike: " + " and ".join(map(_counts, found["twins"])) + "."
     if "not" in found:
         return "Differs from " + ", ".join(
             f"the {reading} at {_counts(counts)}" for reading, counts in found["not"].items()

@@ -35,10 +35,10 @@ from amol.metrics.probabilities import calibration_error
 from companion.studies import fair_fight
 from companion.studies.decisions import (
     SCORE_DECIMALS,
+    clipped_nll,
     fit_temperature,
     label_scores,
     least_inward_cost,
-    log_loss,
     tempered,
 )
 from companion.studies.paired_intervals import paired_differences
@@ -123,7 +123,7 @@ def _changed(way: str, loss: OrdinalLoss, p: np.ndarray, T: float) -> np.ndarray
 def _probability_scores(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
     """NLL, RPS and ECE of the most probable class."""
     scores = {
-        "NLL": log_loss(y, p),
+        "NLL": clipped_nll(y, p),
         "RPS": ranked_probability_score(y, p),
         "ECE": calibration_error(y == p.argmax(1), p.max(1)),
     }
@@ -170,23 +170,17 @@ STUDY = TaskStudy(
 )
 
 
-def _largest_within(rows: pd.DataFrame, strength: pd.Series) -> pd.DataFrame:
-    """Per data set and split the row of the largest strength with validation QWK `WITHIN` best."""
-    rows = rows.assign(strength=strength)
-    best = rows.groupby(["dataset", "split_seed"])["validation_QWK"].transform("max")
-    kept = rows[rows["validation_QWK"] >= best - WITHIN - 1e-9]
-    return kept.loc[kept.groupby(["dataset", "split_seed"], sort=False)["strength"].idxmax()]
-
-
 def chosen(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of the recording, and those that the rule chooses under names of their own."""
     parts = [rows[rows["way"] == TRAINED]]
     for method in PROPER:
         tried = rows[(rows["method"] == method) & rows["way"].str.startswith("β")]
-        beta = tried["way"].str.removeprefix("β = ").astype(float)
-        parts.append(_largest_within(tried, beta).assign(method=f"{method}, β by the rule"))
+        tried = tried.assign(beta=tried["way"].str.removeprefix("β = ").astype(float))
+        found = fair_fight.largest_within(tried, WITHIN, "beta")
+        parts.append(found.assign(method=f"{method}, β by the rule"))
     tried = rows[rows["method"].isin(AMOLS)]
-    found = _largest_within(tried, tried["method"].map(AMOLS))
+    tried = tried.assign(alpha=tried["method"].map(AMOLS))
+    found = fair_fight.largest_within(tried, WITHIN)
     parts.append(found.assign(method="AMOL, α by the rule"))
     return pd.concat(parts, ignore_index=True)
 
