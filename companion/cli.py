@@ -208,18 +208,10 @@ def study(record: str | None, address: str | None, workers: int, **texts) -> Non
 
 
 def _record(name: str, workers: int, address: str | None) -> None:
-    from companion.studies import fair_fight, protocol_search, recordings, twins
+    from companion.studies.registry import study_of
 
     with _refusing(ValueError):
-        if name == "protocols":
-            rows = protocol_search.record(workers=workers, progress=True, address=address)
-            name = "protocol_cells"
-        elif name == fair_fight.NAME:
-            rows = fair_fight.record(workers, address)
-        elif name == twins.NAME:
-            rows = twins.record(workers, address)
-        else:
-            rows = recordings.record(name, workers, True, address)
+        rows = study_of(name).record(workers=workers, address=address)
     print(f"{len(rows)} rows written to book/recorded/{name}.csv")
 
 
@@ -269,8 +261,7 @@ def check(everything: bool, record: bool) -> int:
     from companion.claims.ledger import ledger, record_expectations
     from companion.claims.tails import with_tails
     from companion.page.sentences import sentences
-    from companion.studies import fair_fight, protocol_search, twins
-    from companion.studies.recording_checks import differences
+    from companion.studies.registry import differences
 
     settings = StudySettings()
     entries = ledger(with_tails(run_study(settings), settings))
@@ -288,8 +279,7 @@ def check(everything: bool, record: bool) -> int:
         counts = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.value_counts().items())
         print(f"{len(verdicts)} {kind}s: {counts}")
     print(f"{len(entries)} entries, {len(surprises)} not as expected")
-    others = protocol_search.verify(2)[1], fair_fight.verify(1)[1], twins.verify(2)
-    differing = [*differences(), *(found for found in others if not found.holds)]
+    differing = differences()
     said = sentences(build_dir() / "executed" / "notebooks")
     for page, name, holds, text in said.itertuples(index=False):
         if not holds:

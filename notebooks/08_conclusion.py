@@ -26,9 +26,10 @@
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets that count
 
 # %%
-from companion.page import appendix, first_page, footer, say
+from companion.page import first_page, footer, say
 from companion.page.words import changes, listed
 from companion.studies import recordings
+from companion.studies.paired_intervals import paired_differences
 
 # %% tags=["show-input"]
 runs = recordings.load("splits")  # a recorded study; one row for each network
@@ -38,7 +39,7 @@ if unknown or not datasets:
 runs = runs[runs["dataset"].isin(datasets)]
 pairs = [(name, "CE") for name in ("AMOL", "KL", "AMOL-asym", "CE-masked")] + [("AMOL", "KL")]
 metrics = ["QWK", "MAE", "accuracy", "CHR_ext", "center_recall", "extreme_recall"]
-contrasts = appendix.paired(runs, pairs, metrics).set_index(["method", "baseline", "metric"])
+contrasts = paired_differences(runs, pairs, metrics).set_index(["method", "baseline", "metric"])
 means = runs.groupby(["dataset", "method"], sort=False)[metrics].mean()
 splits = int(runs["split_seed"].nunique())
 
@@ -136,7 +137,7 @@ AIMS = {
     "accuracy": "for exact labels",
     "extreme_recall": "for the first and last class",
 }
-found = first_page.contrasts(runs, list(AIMS))
+found = first_page.against_baseline(runs, list(AIMS))
 found = found[found["method"] != "CE-masked"].groupby("metric", sort=False)
 use = [f"{first_page.advised(part)} {AIMS[metric]}" for metric, part in found]
 say(

@@ -27,15 +27,16 @@ dataset: str = "Abalone"  # set of the reliability curves
 curve_splits: int = 3  # splits behind them, from 1 to 30
 
 # %%
-from companion.page import appendix, calibration, fights, footer, say, show, tables
+from companion.page import calibration, fights, footer, say, show, tables
 from companion.page.words import change, listed
-from companion.studies import fair_fight, recordings, twins
+from companion.studies import fair_fight, grouped_splits, recordings
 from companion.studies.decisions import DECISIONS
+from companion.studies.paired_intervals import paired_differences
 from companion.studies.recording_checks import note_of
 
 if not 1 <= curve_splits <= fair_fight.SPLITS:
     raise ValueError(f"curve_splits is {curve_splits}; allowed: 1 to {fair_fight.SPLITS}")
-rows = fair_fight.load()
+rows = recordings.load("fair_fight")
 sets = list(rows["dataset"].unique())
 
 # %% [markdown]
@@ -171,9 +172,9 @@ say(
 # %% tags=["show-input"]
 metrics = ("QWK", "CHR_ext", "MAE")
 pairs = [("AMOL", "CE"), ("AMOL", "KL"), ("AMOL-asym", "CE"), ("KL", "CE")]
-apart, mixed = twins.load(), recordings.load("splits")
-mixed = mixed[mixed["dataset"].isin(twins.SETS)]
-both = [appendix.paired(frame, pairs, metrics) for frame in (mixed, apart)]
+apart, mixed = recordings.load("grouped_splits"), recordings.load("splits")
+mixed = mixed[mixed["dataset"].isin(grouped_splits.SETS)]
+both = [paired_differences(frame, pairs, metrics) for frame in (mixed, apart)]
 keys = ["dataset", "method", "baseline", "metric"]
 joined = both[0].merge(both[1], on=keys, suffixes=("", " apart"))
 
@@ -194,7 +195,7 @@ turned = joined[(joined["difference"] > 0) != (joined["difference apart"] > 0)]
 other = joined[joined["verdict"] != joined["verdict apart"]]
 firm = turned[turned["verdict"].ne("no difference shown")]
 level = [frame.groupby("dataset")["QWK"].mean() for frame in
-         (mixed[mixed["method"].isin(twins.METHODS)], apart)]  # fmt: skip
+         (mixed[mixed["method"].isin(grouped_splits.METHODS)], apart)]  # fmt: skip
 lower = listed(f"{v:.3f} on {name}" for name, v in (level[0] - level[1]).items())
 say(
     ((level[0] > level[1]).all(), f"QWK itself falls by {lower}."),
@@ -204,7 +205,7 @@ say(
      f"{len(firm)} differences that were shown turn their sign; {len(other)} of {len(joined)} "
      "verdicts change."),
 )  # fmt: skip
-say(note_of(twins.verify(2)))
+say(note_of(grouped_splits.STUDY.verify(2)[1]))
 
 # %% tags=["remove-input"]
 footer()

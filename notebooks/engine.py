@@ -47,7 +47,7 @@ from companion.checks.baseline_loops import RIVALS
 from companion.page import footer, say, show
 from companion.paths import ROOT
 from companion.studies import recordings
-from companion.studies.recording_checks import verify
+from companion.studies.grids import verify
 
 if sample < 1 or faults < 1 or dataset not in DATASETS:
     raise ValueError(
@@ -130,7 +130,7 @@ say(
 )
 
 # %% tags=["show-input"]
-checks = [verify(name, sample) for name in ("choices", "ranking", "splits", "losses")]
+checks = [verify(name, sample) for name in ("choices", "hundred_splits", "splits", "losses")]
 tried = pd.concat([frame.assign(study=c.name) for frame, c in checks], ignore_index=True)
 
 # %%

@@ -26,15 +26,15 @@ sample: int = 2  # choices to train again and compare, at least 1
 sample_seed: int = 0  # which of them
 
 # %%
-from companion.data.datasets import DATASETS
 from companion.page import fights, footer, say, show
 from companion.page.words import changes, listed, on
-from companion.paper import tocuco
-from companion.studies import fair_fight, ranking, recordings
+from companion.paper import published
+from companion.studies import fair_fight, rank_tests, recordings
+from companion.studies.paired_intervals import paired_differences
 from companion.studies.recording_checks import note_of
 
 # %% tags=["show-input"]
-rows = fair_fight.load()  # one row for each data set, split, loss and rule of choosing
+rows = recordings.load("fair_fight")  # one row for each data set, split, loss and rule of choosing
 fought = rows[rows["method"].isin(fair_fight.METHODS)]
 tuned = fought[fought["rule"] == "QWK"]
 methods, sets = list(tuned["method"].unique()), list(tuned["dataset"].unique())
@@ -80,7 +80,7 @@ show(
 table = fights.ranks(
     tuned, ("QWK", "MAE", "AMAE", "end_recall", "CHR", "RPS", "NLL", "ECE")
 )  # mean rank of each loss over the data sets, by metric
-gap = ranking.critical_difference(len(methods), len(sets))
+gap = rank_tests.critical_difference(len(methods), len(sets))
 
 # %%
 show("tab-fair-qwk", fights.scores_table(tuned, "QWK"), caption="QWK of the tuned losses.")
@@ -114,7 +114,7 @@ say(
      f"By mean rank in QWK {listed(top.index[:3])} lead ({top.iloc[0]:.1f} to {top.iloc[2]:.1f}); "
      f"AMOL's is {top['AMOL']:.1f} and cross-entropy's {top['CE']:.1f}. Nemenyi's test tells "
      f"{listed(apart)} from the first, and no other."),
-    (bool(home) and set(home) <= set(DATASETS),
+    (bool(home) and set(home) <= set(fair_fight.PAPER_SETS),
      f"AMOL has the highest QWK of all on {listed(home)}, all of them sets of the paper, and on "
      "none of the other six.",
      f"AMOL has the highest QWK of all {on(home)}."),
@@ -138,7 +138,7 @@ pairs = [("AMOL", "CE"), ("AMOL", "KL"), ("AMOL", "SORD"), ("AMOL-asym", "CE"), 
          ("SORD", "CE")]  # fmt: skip
 rivals = [name for name in ("CORN", "WK", "CE-balanced", "LogitAdj", "Beta") if name in methods]
 pairs += [("AMOL", name) for name in rivals]
-differences = fights.contrasts(tuned, pairs, ("QWK", "MAE", "end_recall", "CHR"))
+differences = paired_differences(tuned, pairs, ("QWK", "MAE", "end_recall", "CHR"))
 found = fights.verdicts(differences)
 
 
@@ -159,7 +159,7 @@ say(
 )  # fmt: skip
 
 # %%
-again = fights.contrasts(
+again = paired_differences(
     fought[fought["method"] == "CE"].assign(method=fought["rule"]), [("QWK", "default")], ["QWK"]
 )
 up, worse = (again["difference"] > 0).sum(), (again["verdict"] == "worse").sum()
@@ -187,7 +187,7 @@ say(
 # 20 % choose and stop, 20 % test, and partitions are others. So this compares means, no runs.
 
 # %% tags=["show-input"]
-printed = tocuco.published()
+printed = published.tocuco_means()
 theirs = printed.pivot_table(index="dataset", columns="method", values="QWK", sort=False)
 ours = fights.means(tuned, "QWK").loc[theirs.index]
 theirs["CE, ours"], theirs["best, ours"] = ours["CE"], ours.max(axis=1)
@@ -199,7 +199,7 @@ show(
     "tab-fair-published", cells, data=theirs.reset_index(),
     caption="QWK as published for TOC-UCO and as found here (tuned).",
 )  # fmt: skip
-mlps = theirs[list(tocuco.MLPS)].max(axis=1)
+mlps = theirs[list(published.TOCUCO_MLPS)].max(axis=1)
 reached, topped = (theirs["CE, ours"].round(3) >= x for x in (theirs["MLP"], mlps))
 best = f"the best of their three MLPs on {topped.sum()} (not on {listed(mlps.index[~topped])})."
 say(
@@ -214,10 +214,10 @@ say(
 # ## Again, and checked
 
 # %% tags=["show-input"]
-checks, compared = fair_fight.verify(sample, sample_seed)  # trains and chooses again
+checks, compared = fair_fight.STUDY.verify(sample, sample_seed)  # trains and chooses again
 
 # %%
-about = recordings.note(fair_fight.NAME)
+about = recordings.note("fair_fight")
 say(
     f"{about['trainings']} trainings, {about['training seconds'] / 60:.0f} minutes on one core, on "
     f"{about['processor']}, {about['recorded']}. `amol study --record fair_fight` makes them anew "
@@ -227,7 +227,8 @@ say(
 say(note_of(compared))
 named = {"dataset": "Data set", "method": "Method", "split_seed": "Split", "rule": "Rule"}
 text = checks.astype({"split_seed": str, "equal": str})
-text[["QWK recorded", "QWK retrained"]] = text.filter(like="QWK r").map("{:.4f}".format)
+decimal = checks.select_dtypes("float").columns
+text[decimal] = checks[decimal].map("{:.4f}".format)
 show(
     "tab-fair-verified", text.rename(columns=named).set_index("Data set"),
     caption="Recorded choices made again in this build; *equal* looks at every column.",

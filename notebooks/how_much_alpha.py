@@ -28,11 +28,12 @@ sample_seed: int = 0  # which of them
 # %%
 import pandas as pd
 
-from companion.data.datasets import DATASETS, MORE_DATASETS
 from companion.page import fights, footer, pictures, say, show
 from companion.page.words import change, listed
-from companion.studies import fair_fight, recordings, strength
-from companion.studies.recording_checks import note_of, verify
+from companion.studies import fair_fight, recordings
+from companion.studies.grids import verify
+from companion.studies.paired_intervals import paired_differences
+from companion.studies.recording_checks import note_of
 
 width, alpha = recordings.load("sigma"), recordings.load("alpha")
 
@@ -109,11 +110,11 @@ say(
 # in that, are the test.
 
 # %% tags=["show-input"]
-rows = strength.by_alpha(fair_fight.load())
-ways = {f"always α = {a:g}": rows[rows["alpha"] == a] for a in strength.SOURCES}
-ways |= {f"rule, δ = {d:g}": strength.largest_within(rows, d) for d in strength.WITHIN}
+rows = fair_fight.by_alpha(recordings.load("fair_fight"))
+ways = {f"always α = {a:g}": rows[rows["alpha"] == a] for a in fair_fight.ALPHAS}
+ways |= {f"rule, δ = {d:g}": fair_fight.largest_within(rows, d) for d in fair_fight.WITHIN}
 asked = ["QWK", "MAE", "end_recall", "CHR"]
-halves = {"the paper's sets": DATASETS, "others": MORE_DATASETS}
+halves = {"the paper's sets": fair_fight.PAPER_SETS, "others": fair_fight.OTHER_SETS}
 means = {name: frame.groupby("dataset")[asked].mean() for name, frame in ways.items()}
 table = pd.DataFrame({
     (metric, half): {name: cells.loc[list(sets), metric].mean() for name, cells in means.items()}
@@ -133,7 +134,7 @@ show(
 # %%
 made, tested = halves
 bar = table.loc["always α = 1", ("QWK", made)]
-enough = [d for d in strength.WITHIN if table.loc[f"rule, δ = {d:g}", ("QWK", made)] >= bar]
+enough = [d for d in fair_fight.WITHIN if table.loc[f"rule, δ = {d:g}", ("QWK", made)] >= bar]
 delta = max(enough, default=0.0)
 rule, fixed = (table.loc[name] for name in (f"rule, δ = {delta:g}", "always α = 1"))
 gaps = {metric: rule[metric, tested] - fixed[metric, tested] for metric in asked}
@@ -141,7 +142,8 @@ against = ", ".join(f"{m.replace('_', ' ')} is {change(gap)}" for m, gap in gaps
 against = f"on the sets that it wasn't made on, {against} than with α = 1."
 pair = pd.concat([ways[f"rule, δ = {delta:g}"].assign(method="rule"),
                   ways["always α = 1"].assign(method="one")])  # fmt: skip
-judged = fights.contrasts(pair[pair["dataset"].isin(MORE_DATASETS)], [("rule", "one")], ["QWK"])
+pair = pair[pair["dataset"].isin(fair_fight.OTHER_SETS)]
+judged = paired_differences(pair, [("rule", "one")], ["QWK"])
 counted = judged["verdict"].value_counts()
 
 # %%

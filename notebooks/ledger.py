@@ -129,7 +129,7 @@ def shown_in(href):
     """Link to the result or page that a claim names."""
     page, _, label = href.removeprefix("notebooks/").replace(".html", ".ipynb").partition("#")
     kind = {"fig": "Figure", "tab": "Table"}.get(label[:3])
-    return f"[{kind} {label[4:]}]({page}#{label})" if kind else f"[text]({page})"
+    return f"[{kind} {label[4:]}]({page}#{label})" if kind else "[text](" + page + ")"
 
 
 cells = pd.DataFrame({

@@ -31,14 +31,15 @@ from importlib.metadata import version
 
 import pandas as pd
 import torch
-from IPython.display import Markdown
 
 from amol.losses import LOSSES, PAPER_METHODS
 from companion import StudySettings, run_study
 from companion.checks.loss_grid import conformance, released, speed
-from companion.page import footer, pictures, say, show, show_numbers, tables
+from companion.page import footer, pictures, say, show, tables
+from companion.page.citations import cited
 from companion.page.words import listed
-from companion.studies.recording_checks import note_of, verify
+from companion.studies.grids import verify
+from companion.studies.recording_checks import note_of
 from companion.studies.recordings import load, note
 
 if min(sample, repeats) < 1:
@@ -62,8 +63,8 @@ if min(sample, repeats) < 1:
 # *validation* part, out of the grid in [Table grids](#tab-grids); the test part takes no part in
 # that. AMOL keeps the paper's $\alpha = 1$.
 
-# %%
-rows = load("losses")
+# %% tags=["show-input"]
+rows = load("losses")  # one row for each data set, loss, value of its parameter and seed
 keys = ["dataset", "method", "parameter", "value"]
 rows["parameter"] = rows["parameter"].fillna("")
 validation = rows.groupby(keys)["validation_QWK"].mean().reset_index()
@@ -73,24 +74,24 @@ kept = (*PAPER_METHODS, "KL", "CE-masked")
 live = run_study(StudySettings(methods=kept), progress=False)
 everything = pd.concat([live, tuned.drop(columns=["parameter", "value"])], ignore_index=True)
 
-# %% tags=["remove-output"]
+# %%
 chosen = best.pivot(index="method", columns="dataset", values="value")[live["dataset"].unique()]
 named = best.groupby("method")["parameter"].first()
 grid = rows.groupby("method")["value"].agg(lambda v: ", ".join(f"{x:g}" for x in sorted(set(v))))
 cells = chosen.map("{:g}".format).assign(Parameter=named, Grid=grid)
 cells = cells[named != ""][["Parameter", "Grid", *chosen.columns]].rename_axis("Method")
-show("tab-grids", cells)
+show(
+    "tab-grids", cells,
+    caption="Own parameter of each loss: what was tried, and what validation chose on each data "
+    "set.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-grids
-# Own parameter of each loss: what was tried, and what validation chose on each data set.
-# ```
-#
 # [Figure overview](#fig-overview) has all losses side by side. The
 # [RPS](../book/glossary.md#term-RPS) judges the whole predicted distribution, the other scores the
 # predicted class alone.
 
-# %% tags=["remove-cell"]
+# %%
 drawn = ["QWK", "CHR_ext", "MAE", "accuracy", "RPS", "center_recall"]
 summary = tables.summarize(everything, [*drawn, "AMAE", "center_rate", "extreme_recall"])
 keys = ["dataset", "metric"]
@@ -99,71 +100,58 @@ summary = summary.join(baseline, on=keys)
 summary["difference"] = summary["mean"] - summary["baseline"]
 qwk = summary[summary["metric"] == "QWK"].pivot(index="method", columns="dataset", values="mean")
 ranked = list(qwk.mean(axis=1).sort_values(ascending=False).index.drop("CE"))
-
-# %% tags=["remove-output"]
 seen = summary[summary["metric"].isin(drawn) & summary["method"].ne("CE")]
-figure = pictures.overview(seen, ranked)
 columns = ["dataset", "method", "metric", "mean", "std", "count", "difference"]
-show("fig-overview", figure, summary[columns])
+
+# %%
+show(
+    "fig-overview", pictures.overview(seen, ranked), data=summary[columns],
+    caption=f"All {summary['method'].nunique()} losses, best mean QWK on top: mean over five seeds "
+    "minus cross-entropy's on the same data set. Left is better for CHR_ext, MAE and RPS, right "
+    "for the others. Hollow: beyond the edge. The CSV has means and standard deviations, and AMAE, "
+    "center rate and extreme recall too.",
+    alt="Six panels, QWK, CHR_ext, MAE, accuracy, RPS and center recall, one row per loss and one "
+    "dot per data set, as differences from cross-entropy. AMOL and its variants lie furthest right "
+    "in QWK and left in center recall; their MAE lies right of zero on three of four sets and "
+    "their RPS on all.",
+)  # fmt: skip
 
 
-# %% tags=["remove-cell"]
+# %%
 def ahead(metric, sign):
-    """Losses with a better mean than AMOL and on how many data sets, as a clause."""
+    """Losses with a better mean than AMOL and on how many data sets, as a sentence."""
     wide = summary[summary["metric"] == metric]
     wide = sign * wide.pivot(index="method", columns="dataset", values="mean")
     counts = wide.gt(wide.loc["AMOL"]).sum(axis=1).loc[lambda n: n > 0]
     counts = counts.sort_values(ascending=False, kind="stable")
-    return listed(f"{name} on {count}" for name, count in counts.items())
+    others = listed(f"{name} on {count}" for name, count in counts.items())
+    return (
+        len(counts) > 0,
+        f"{metric}: better than AMOL's on how many of the {wide.shape[1]} sets: {others}.",
+        f"{metric}: no loss has a better mean than AMOL on any set.",
+    )
 
 
-# %% tags=["remove-cell"]
-sets = everything["dataset"].nunique()
-for metric, sign in {"QWK": 1, "MAE": -1, "RPS": -1}.items():
-    others = ahead(metric, sign)
-    say(f"ahead_{metric.lower()}", others != "none",
-        f"{metric}: better than AMOL's on how many of the {sets} sets: {others}.",
-        f"{metric}: no loss has a better mean than AMOL on any set.")  # fmt: skip
-_, compared = verify("losses", sample, sample_seed)
-facts = note("losses")
-show_numbers(
-    losses_checked=Markdown(note_of(compared)),
-    losses_compared=int(summary["method"].nunique()),
-    losses_runs=int(facts["runs"]),
-    losses_seconds=int(facts["training seconds"]),
-    losses_machine=facts["processor"],
-)
+say("-", ahead("QWK", 1), "\n-", ahead("MAE", -1), "\n-", ahead("RPS", -1))
 
 # %% [markdown]
-# ```{result} fig-overview
-# :alt: >-
-# :  Six panels, QWK, CHR_ext, MAE, accuracy, RPS and center recall, one row per loss and one dot
-# :  per data set, as differences from cross-entropy. AMOL and its variants lie furthest right in
-# :  QWK and left in center recall; their MAE lies right of zero on three of four sets and their RPS
-# :  on all.
-#
-# All {glue:text}`losses_compared:d` losses, best mean QWK on top: mean over five seeds minus
-# cross-entropy's on the same data set. Left is better for CHR_ext, MAE and RPS, right for the
-# others. Hollow: beyond the edge. The CSV has means and standard deviations, and AMAE, center rate
-# and extreme recall too.
-# ```
-#
-# - {glue:md}`ahead_qwk`
-# - {glue:md}`ahead_mae`
-# - {glue:md}`ahead_rps`
-#
 # These are means over five starts on one split; [What the error bars don't show](splits.ipynb)
 # shows how little such a lead says about another split.
-#
-# The {glue:text}`losses_runs:d` networks behind the tuned rows took {glue:text}`losses_seconds:d` s
-# of training on {glue:text}`losses_machine` and are
-# [recorded](../book/glossary.md#term-recorded-study); `amol study --record losses` makes them anew.
-# The build trains a few of them again and says whether they differ:
-#
-# ```{glue:md} losses_checked
-# :format: myst
-# ```
-#
+
+# %%
+facts = note("losses")
+say(
+    f"The {facts['runs']} networks behind the tuned rows took {facts['training seconds']:.0f} s of "
+    f"training on {facts['processor']} and are "
+    "[recorded](../book/glossary.md#term-recorded-study); `amol study --record losses` makes them "
+    "anew. The build trains a few of them again and says whether they differ:"
+)
+
+# %% tags=["show-input"]
+_, compared = verify("losses", sample, sample_seed)
+say(note_of(compared))
+
+# %% [markdown]
 # ## What each implementation withstands
 #
 # [Table conformance](#tab-conformance) is measured while this page is built. *Exactness* is the
@@ -177,46 +165,52 @@ show_numbers(
 # cumulative distributions, the kappa of a batch, and two answers to rare classes. A loss of a batch
 # (WK) is measured on batches, the others sample by sample.
 
-# %% tags=["remove-cell"]
-faded = {}
-for key, name in {"fade_amol": "AMOL", "fade_ce": "CE"}.items():
-    sure = torch.tensor([[0.0] * 6 + [20.0]], requires_grad=True)
-    LOSSES[name](num_classes=7)(sure, torch.tensor([0])).backward()
-    faded[key] = float(sure.grad.abs().max())
-show_numbers(**faded, skordinal_version=version("skordinal"))
-
-# %% tags=["remove-output"]
-yes = {True: "yes", False: "no"}
+# %% tags=["show-input"]
 measured = conformance()
+theirs = released()
+
+# %%
+yes = {True: "yes", False: "no"}
 cells = pd.DataFrame({
     "Loss": measured["loss"],
     "Formula": measured["formula"].str.replace("|", r"\vert "),
-    "Source": measured["source"].map("{{cite:p}}`{}`".format).where(measured["source"] != "", "–"),
+    "Source": measured["source"].map(lambda key: f"({cited(key)})" if key else tables.DASH),
     "Exactness": measured["exactness"].map("{:.0e}".format).replace("nan", "no reference"),
     "Stable to": measured["stable_to"],
     **{name.capitalize(): measured[name].map(yes) for name in ("gradcheck", "compile", "half")},
     "Weights": measured["weights"],
 }).set_index("Loss")  # fmt: skip
-show("tab-conformance", cells, measured)
+show(
+    "tab-conformance", cells, data=measured,
+    caption="The losses of this package: formula, source and what they withstand.",
+)  # fmt: skip
 
-# %% [markdown]
-# ```{result} tab-conformance
-# The losses of this package: formula, source and what they withstand.
-# ```
-#
-# One weakness is the formula's, which no code can mend. The divergence of `KL` and of the AMOL
-# family is bounded: however sure a network is of a wrong class, it costs no more than that class's
-# weight times the negative logarithm of its target. So the pull back fades as the network grows
-# sure. With one logit 20 above the rest, at the far end from the label, the largest component of
-# AMOL's gradient is {glue:text}`fade_amol:.0e`; cross-entropy's is {glue:text}`fade_ce:.1f`.
-#
-# The released libraries go through the same grid ([Table released](#tab-released)); the last column
-# lists bad input that returns a number instead of an error. Libraries that aren't installed here
-# are shown as recorded, with their version. skordinal {glue:text}`skordinal_version` has no loss on
-# logits to put beside these; its metrics are compared with ours in the tests.
 
-# %% tags=["remove-output"]
-theirs = released()
+# %%
+def largest_pull(name):
+    """Largest component of a loss's gradient at one logit of 20, the others 0, at the far end."""
+    sure = torch.tensor([[0.0] * 6 + [20.0]], requires_grad=True)
+    LOSSES[name](num_classes=7)(sure, torch.tensor([0])).backward()
+    return float(sure.grad.abs().max())
+
+
+say(
+    "One weakness is the formula's, which no code can mend. The divergence of `KL` and of the AMOL "
+    "family is bounded: however sure a network is of a wrong class, it costs no more than that "
+    "class's weight times the negative logarithm of its target. So the pull back fades as the "
+    "network grows sure. With one logit 20 above the rest, at the far end from the label, the "
+    f"largest component of AMOL's gradient is {largest_pull('AMOL'):.0e}; cross-entropy's is "
+    f"{largest_pull('CE'):.1f}."
+)
+say(
+    "The released libraries go through the same grid ([Table released](#tab-released)); the last "
+    "column lists bad input that returns a number instead of an error. Libraries that aren't "
+    "installed here are shown as recorded, with their version. skordinal "
+    f"{version('skordinal')} has no loss on logits to put beside these; its metrics are compared "
+    "with ours in the tests."
+)
+
+# %%
 ours = measured.set_index("loss")
 cells = pd.DataFrame({
     "Loss": theirs["loss"],
@@ -227,37 +221,33 @@ cells = pd.DataFrame({
     "Weights": theirs["weights"],
     "Accepts silently": theirs["accepts"].replace("", "–"),
 }).set_index("Loss")  # fmt: skip
-show("tab-released", cells, theirs)
+show(
+    "tab-released", cells, data=theirs,
+    caption="Released implementations on the same grid, with the reach of ours beside.",
+)  # fmt: skip
 
 # %% [markdown]
-# ```{result} tab-released
-# Released implementations on the same grid, with the reach of ours beside.
-# ```
-#
 # ## How long they take
 #
 # [Table speed](#tab-speed) gives the time of a forward and a backward pass over 4096 samples as a
 # multiple of PyTorch's own cross-entropy, both timed in turn on one thread. Networks of any size
 # spend most of their time elsewhere.
 
-# %% tags=["remove-output"]
+# %% tags=["show-input"]
 timed = speed(repeats)
-wide = timed.pivot(index="loss", columns="K", values="ratio").reindex(timed["loss"].unique())
-cells = wide.map("{:.1f}".format).rename(columns="K = {}".format).rename_axis("Loss")
-cells.columns.name = None
-show("tab-speed", cells, timed)
 slowest = timed.loc[timed["ratio"].idxmax()]
-show_numbers(
-    speed_slowest=f"{slowest['loss']} at K = {slowest['K']}", speed_worst=float(slowest["ratio"])
-)
 
-# %% [markdown]
-# ```{result} tab-speed
-# Time of forward and backward, as a multiple of `cross_entropy`.
-# ```
-#
-# The slowest is {glue:text}`speed_slowest`, which takes {glue:text}`speed_worst:.1f` times as long
-# as cross-entropy.
+# %%
+wide = timed.pivot(index="loss", columns="K", values="ratio").reindex(timed["loss"].unique())
+cells = wide.map("{:.1f}".format).rename(columns="K = {}".format)
+show(
+    "tab-speed", cells.rename_axis(index="Loss", columns=None), data=timed,
+    caption="Time of forward and backward, as a multiple of `cross_entropy`.",
+)  # fmt: skip
+say(
+    f"The slowest is {slowest['loss']} at K = {slowest['K']}, which takes {slowest['ratio']:.1f} "
+    "times as long as cross-entropy."
+)
 
 # %% tags=["remove-input"]
 footer(StudySettings(methods=kept), live)

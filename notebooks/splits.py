@@ -30,7 +30,9 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 from companion.page import appendix, footer, say, show, tables
 from companion.page.words import changes, listed
 from companion.studies import recordings
-from companion.studies.recording_checks import note_of, verify
+from companion.studies.grids import verify
+from companion.studies.paired_intervals import paired_differences
+from companion.studies.recording_checks import note_of
 
 if sample < 1:
     raise ValueError(f"sample is {sample}; allowed: 1 or more")
@@ -87,7 +89,7 @@ for label, (metric, caption) in captions.items():
 pairs = [("AMOL", "CE"), ("AMOL", "OLL"), ("AMOL", "SORD"), ("AMOL", "KL"),
          ("AMOL-asym", "CE"), ("AMOL-asym", "KL"), ("KL", "CE")]  # fmt: skip
 metrics = ("QWK", "CHR_ext", "MAE", "J_c", "extreme_recall", "center_recall")
-contrasts = appendix.paired(runs, pairs, metrics)
+contrasts = paired_differences(runs, pairs, metrics)
 
 
 # %%

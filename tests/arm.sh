@@ -30,7 +30,7 @@ version() { "$python" -c "from importlib.metadata import version; print(version(
 for wheel in wheels/*.whl; do "$python" -m zipfile -e "$wheel" site; done
 
 "$python" "$root/tests/arm/bits.py" prepare cases.npz
-NUMBA_CACHE_DIR=$folder/cache "$python" "$root/tests/arm/bits.py" cases.npz | tee here.txt
-qemu-aarch64 -L system -E PYTHONPATH="$folder/site" -E NUMBA_CACHE_DIR="$folder/cache" \
+AMOL_CACHE=$folder/cache "$python" "$root/tests/arm/bits.py" cases.npz | tee here.txt
+qemu-aarch64 -L system -E PYTHONPATH="$folder/site" -E AMOL_CACHE="$folder/cache" \
   "$(ls system/usr/bin/python3.*)" "$root/tests/arm/bits.py" cases.npz | tee arm64.txt
 diff here.txt arm64.txt && echo "Equal on $(uname -m) and emulated ARM64."

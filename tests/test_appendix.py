@@ -6,6 +6,7 @@ import pytest
 
 from companion.page import appendix
 from companion.paper.published import published
+from companion.studies.paired_intervals import paired_differences
 from companion.train.settings import StudySettings
 
 METRICS = ("QWK", "CHR_ext")
@@ -109,7 +110,7 @@ def contrasts():
             value = 0.5 + shift + 0.001 * split_seed * (1 + shift)
             row = {"dataset": "Abalone", "method": method, "seed": 0, "split_seed": split_seed}
             rows.append(row | {"QWK": value, "CHR_ext": value})
-    return appendix.paired(pd.DataFrame(rows), [("AMOL", "CE")], METRICS)
+    return paired_differences(pd.DataFrame(rows), [("AMOL", "CE")], METRICS)
 
 
 def test_better_follows_the_metric(contrasts):
@@ -129,7 +130,7 @@ def test_a_forest_shows_difference_and_interval(contrasts):
     assert reach == pytest.approx([part["low"].iloc[0], part["high"].iloc[0]])
 
 
-def test_marks_and_ranking_show_their_values():
+def test_marks_and_ranked_splits_show_their_values():
     points = pd.DataFrame(
         {"metric": ["QWK", "QWK", "CHR_ext"], "name": ["a", "b", "b"], "value": [0.1, 0.2, 0.3],
          "series": ["as chosen", "as chosen", "the other answer"]}
@@ -142,6 +143,6 @@ def test_marks_and_ranking_show_their_values():
     assert first.get_xscale() == "log"
 
     frame = pd.DataFrame({"metric": "QWK", "split_seed": [7, 42], "distance": [0.01, 0.02]})
-    (axes,) = appendix.ranking(frame, 42).axes
+    (axes,) = appendix.ranked_splits(frame, 42).axes
     assert [float(axes.lines[1].get_xdata()[0]), float(axes.lines[1].get_ydata()[0])] == [2, 0.02]
     assert axes.texts[0].get_text() == "split 42"

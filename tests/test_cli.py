@@ -102,7 +102,7 @@ def test_check_prints_what_differs_on_less_than_a_screen(monkeypatch, capsys):
     )
     monkeypatch.setattr("companion.run_study", lambda settings: None)
     monkeypatch.setattr("companion.claims.tails.with_tails", lambda runs, settings: None)
-    monkeypatch.setattr("companion.studies.recording_checks.differences", list)
+    monkeypatch.setattr("companion.studies.registry.differences", list)
     monkeypatch.setattr("companion.claims.ledger.ledger", lambda runs: entries)
     monkeypatch.setenv("COLUMNS", "90")
     assert main(["check"]) == 0

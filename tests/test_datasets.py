@@ -1,5 +1,6 @@
 """The data files are the recorded ones, and the protocol's split and scaling do what they say."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from companion.data import datasets
+from companion.data.collection import descriptions
 from companion.data.dataset import (
     SPLIT_ORDERS,
     DataError,
@@ -203,13 +205,14 @@ def test_shares_and_stratification_of_a_split():
 
 ARRAYS = """
 import hashlib
+import sys
 from companion.data.dataset import *
 from companion.data.datasets import *
-for name in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
+for name in sys.argv[1:]:
     data = load_dataset(name)
     sha = hashlib.sha256(data.digest.encode())
     for order in SPLIT_ORDERS:
-        parts = split(data.y, 42, order)
+        parts = divide(data, 42, order)
         for part in parts:
             sha.update(part.astype("<i8").tobytes())
         sha.update(standardize(data.X, parts[0]).tobytes())
@@ -218,9 +221,23 @@ for name in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
 """
 
 
-def test_arrays_are_the_same_on_a_lesser_processor():
+OWN_SETS = (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS)
+COLLECTED = [name for name, about in descriptions().items() if not about.package]
+OF_EXTRA = [
+    name
+    for name, about in descriptions().items()
+    if about.package and importlib.util.find_spec(about.package)
+]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [(*OWN_SETS, *COLLECTED), pytest.param(OF_EXTRA, marks=pytest.mark.slow)],
+    ids=["files", "extra"],
+)
+def test_arrays_are_the_same_on_a_lesser_processor(names):
     def arrays(**variables):
-        command = [sys.executable, "-c", ARRAYS]
+        command = [sys.executable, "-c", ARRAYS, *names]
         environment = os.environ | variables
         return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
 
@@ -228,7 +245,7 @@ def test_arrays_are_the_same_on_a_lesser_processor():
     if not features:
         pytest.skip("NumPy uses no instructions here beyond those that it needs")
     plain = arrays(NPY_DISABLE_CPU_FEATURES=features)
-    assert plain == arrays() and len(plain.splitlines()) == len(FACTS) + len(ABALONE_VARIANTS)
+    assert plain == arrays() and len(plain.splitlines()) == len(names)
 
 
 def test_rows_are_summed_in_one_order_whatever_the_layout():

@@ -28,7 +28,7 @@ def digests():
     [
         ("kinds.py", "# Each kind", "# Every kind", []),
         ("kinds.py", '"""p = e/Σe', '"""q = e/Σe', []),
-        ("kinds.py", "KINDS = (", "def more():\n    pass\n\n\nKINDS = (", []),
+        ("kinds.py", "@compiled\ndef focal", "def more():\n    pass\n\n\n@compiled\ndef focal", []),
         ("kinds.py", "value -= r[k] * log_p[i, k]", "value -= log_p[i, k] * r[k]", [1]),
         ("kinds.py", "total += p[i, k]", "total += f4(1) * p[i, k]", [1]),  # in _softmax
         ("meanings.py", "passed > f4(0.5)", "passed >= f4(0.5)", [2]),

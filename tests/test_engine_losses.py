@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from amol.engine import is_compiled
-from amol.engine.gradients import mean_slopes, mean_value, read
+from amol.engine.gradients import mean_slopes, mean_value
 from amol.engine.kernels import aligned, stride
-from amol.engine.registry import formula, rule
+from amol.engine.pointers import KIND, address
+from amol.engine.registry import rule
 from amol.losses import LOSSES, PAPER_METHODS, CrossEntropyLoss, OrdinalLoss
 
 COMPILED = [name for name, loss in LOSSES.items() if is_compiled(loss(num_classes=4))]
@@ -15,16 +16,16 @@ COMPILED = [name for name, loss in LOSSES.items() if is_compiled(loss(num_classe
 
 def compiled(loss, z, y):
     """Mean loss and slopes (n, outputs) by the compiled functions."""
-    found, n = formula(loss), len(y)
+    found, n = rule(loss), len(y)
     logits = aligned(n, stride(loss.num_logits))
     logits[:, : z.shape[1]] = z
     p, log_p, slopes = aligned(3, *logits.shape)
     values = aligned(n)
-    mean_slopes(found, logits, y, p, log_p, values, slopes)
+    kind, w = address(found.kind, KIND), np.ones(n)
+    mean_slopes(kind, found.formula, logits, y, w, p, log_p, values, slopes)
     assert not slopes[:, z.shape[1] :].any(), "padding stays 0"
-    return mean_value(found, logits, y, p, log_p, values, aligned(*logits.shape)), slopes[
-        :, : z.shape[1]
-    ]
+    mean = mean_value(kind, found.formula, logits, y, w, p, log_p, values, aligned(*logits.shape))
+    return mean, slopes[:, : z.shape[1]]
 
 
 def by_autograd(loss, z, y):
@@ -60,9 +61,7 @@ def test_predictions_are_the_losses(name):
         loss = LOSSES[name](num_classes=K)
         z = np.random.default_rng(K).normal(size=(200, loss.num_logits)).astype(np.float32) * 4
         z[0] = 0  # ties
-        labels, probabilities = np.empty(200, np.int64), np.empty((200, K), np.float32)
-        found = rule(loss)
-        read(found.meaning, z, found.without, probabilities, labels)
+        labels, probabilities = rule(loss).read(z)
         exact = torch.from_numpy(z)
         np.testing.assert_array_equal(labels, loss.predict(exact).numpy())
         np.testing.assert_allclose(probabilities, loss.probabilities(exact).numpy(), atol=1e-6)

@@ -1,19 +1,28 @@
 """The fair fight: budgets, rules, decisions and scores by hand, a small grid, resumability."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ROOT
 
 from amol.losses import LOSSES
-from companion.studies import decisions, fair_fight
+from companion.studies import decisions, fair_fight, recording_checks, recordings, task_study
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    monkeypatch.setattr(fair_fight, "build_dir", lambda: tmp_path)
-    monkeypatch.setattr(fair_fight, "folder", lambda: tmp_path)
-    monkeypatch.setattr("companion.studies.recordings.folder", lambda: tmp_path)
+    monkeypatch.setattr(task_study, "build_dir", lambda: tmp_path)
+    monkeypatch.setattr(recordings, "folder", lambda: tmp_path)
+    monkeypatch.setattr(recording_checks, "folder", lambda: tmp_path)
     return tmp_path
+
+
+def part(methods, splits) -> task_study.TaskStudy:
+    """The study on one small data set."""
+    return replace(fair_fight.STUDY, tasks=tuple(product(("ESL",), methods, range(splits))))
 
 
 @pytest.mark.parametrize("method", fair_fight.METHODS)
@@ -25,10 +34,10 @@ def test_each_method_has_eight_different_candidates_and_starts_untuned(method):
     assert type(run.loss) is LOSSES[method]
 
 
-def test_a_small_grid_is_recorded_tidy_kept_and_checked(home, monkeypatch):
-    grid = {"sets": ("ESL",), "methods": ("CE", "AMOL"), "splits": 2}
-    rows = fair_fight.fight(**grid)
-    assert not rows.duplicated(fair_fight.ROW).any()
+def test_a_small_grid_is_tidy_and_kept(home, monkeypatch):
+    small = part(("CE", "AMOL"), 2)
+    rows, seconds = small.run(small.tasks)
+    assert not rows.duplicated(list(fair_fight.LABEL)).any() and seconds > 0
     rules = rows[rows["method"] == "AMOL"].groupby("split_seed")["rule"].agg(list)
     assert rules[0] == ["QWK", "AMAE", "default", "alpha 0.5", "alpha 2", "alpha 4", "QWK stop"]
     decided = rows[rows["method"].str.startswith("CE,")]
@@ -39,19 +48,33 @@ def test_a_small_grid_is_recorded_tidy_kept_and_checked(home, monkeypatch):
     assert (chosen["validation_QWK", "QWK"] >= chosen["validation_QWK", "default"]).all()
     assert (chosen["validation_AMAE", "AMAE"] <= chosen["validation_AMAE", "default"]).all()
 
-    monkeypatch.setattr(fair_fight, "rows_of", lambda *a: pytest.fail("trained again"))
-    pd.testing.assert_frame_equal(fair_fight.fight(**grid), rows)
-    monkeypatch.undo()
+    small = replace(small, measure=lambda *a: pytest.fail("trained again"))
+    again, as_long = small.run(small.tasks)
+    pd.testing.assert_frame_equal(again, rows)
+    assert as_long == pytest.approx(seconds)
+
+
+def test_rows_are_recorded_in_the_order_and_columns_of_the_recording(home):
+    recorded = pd.read_csv(ROOT / "book" / "recorded" / "fair_fight.csv", dtype=recordings.TYPES)
+    wanted = recorded[
+        recorded["dataset"].eq("ESL")
+        & recorded["method"].str.fullmatch("CE(, .*)?|AMOL")
+        & recorded["split_seed"].lt(2)
+    ]
+    found = part(("CE", "AMOL"), 2).record(workers=1)
+    pd.testing.assert_frame_equal(
+        found.drop(columns="key"), wanted.drop(columns="key").reset_index(drop=True)
+    )
 
 
 def test_a_sample_is_trained_anew_and_compared(home):
-    rows = fair_fight.fight(("ESL",), ("KL",), 1)
-    fair_fight.keep(fair_fight.NAME, rows, {})
-    sample, compared = fair_fight.verify(1)
+    small = part(("KL",), 1)
+    rows = small.record(workers=1)
+    sample, compared = small.verify(1)
     assert len(sample) == 4 and sample["equal"].all() and compared.holds
     rows.loc[1, "RPS"] += 1e-4
-    fair_fight.keep(fair_fight.NAME, rows, {})
-    _, compared = fair_fight.verify(1)
+    recordings.keep("fair_fight", rows, {})
+    _, compared = small.verify(1)
     assert compared.different == 1 and "RPS" in compared.first and compared.keys_match
 
 

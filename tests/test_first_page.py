@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from amol.metrics import center_hedging_rate
-from companion.page.first_page import PLACES, advised, contrasts, destinations, in_words
+from companion.page.first_page import PLACES, advised, against_baseline, destinations, in_words
 
 
 def test_each_place_by_hand():
@@ -73,7 +73,7 @@ def test_a_method_that_misses_a_data_set_is_left_out():
          for d in "xy" for m in ("CE", "A", "B") for s in range(10) if (d, m) != ("y", "B")]
     )  # fmt: skip
     runs["QWK"] += noise[: len(runs)]
-    found = contrasts(runs, ["QWK"])
+    found = against_baseline(runs, ["QWK"])
     assert set(found["method"]) == {"A"} and set(found["verdict"]) == {"better"}
 
 

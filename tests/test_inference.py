@@ -39,19 +39,29 @@ def frame(shift, noise=0.001, splits=12):
 
 
 @pytest.mark.parametrize(
-    ("shift", "lower_is_better", "verdict"),
+    ("shift", "metric", "verdict"),
     [
-        (0.02, False, "better"),
-        (-0.02, False, "worse"),
-        (-0.02, True, "better"),
-        (0.0, False, "no difference shown"),
+        (0.02, "QWK", "better"),
+        (-0.02, "QWK", "worse"),
+        (-0.02, "MAE", "better"),
+        (0.02, "end_recall", "better"),
+        (0.0, "QWK", "no difference shown"),
     ],
 )
-def test_verdicts(shift, lower_is_better, verdict):
-    row = paired_differences(frame(shift), "AMOL", "CE", "QWK", lower_is_better).iloc[0]
+def test_verdicts(shift, metric, verdict):
+    rows = frame(shift).rename(columns={"QWK": metric})
+    row = paired_differences(rows, [("AMOL", "CE")], [metric]).iloc[0]
     assert row["verdict"] == verdict and row["splits"] == 12
     assert row["difference"] == pytest.approx(shift, abs=0.001)
 
 
 def test_a_method_that_was_not_run_gives_no_row():
-    assert paired_differences(frame(0.1), "AMOL", "SORD", "QWK").empty
+    assert paired_differences(frame(0.1), [("AMOL", "SORD")], ["QWK"]).empty
+
+
+def test_a_data_set_without_the_metric_gives_no_row_and_metrics_come_first():
+    rows = pd.concat([frame(0.1), frame(0.1).assign(dataset="B")]).assign(MAE=0.5)
+    rows.loc[rows["dataset"] == "B", "MAE"] = np.nan
+    found = paired_differences(rows, [("AMOL", "CE"), ("CE", "AMOL")], ["QWK", "MAE"])
+    where = found[["metric", "method", "dataset"]].agg(" ".join, axis=1).tolist()
+    assert where == ["QWK AMOL A", "QWK AMOL B", "QWK CE A", "QWK CE B", "MAE AMOL A", "MAE CE A"]

@@ -25,7 +25,7 @@ from companion.claims.verdicts import VERDICTS, Verdict, weigh
 from companion.claims.verdicts import verdict as rated
 from companion.data.datasets import DATASETS
 from companion.paper.published import CLAIMS, PUBLISHED, REVISIONS, published
-from companion.studies import fair_fight
+from companion.studies import recordings
 
 
 def ledger(runs, numbers=PUBLISHED):
@@ -190,13 +190,13 @@ ONE_MODE = ["ERA", "ESL", "LEV", "SWD", "Synthetic", "Wine Red", "Wine White"]
     ],
 )
 def test_claims_follow_the_fair_fight(monkeypatch, name, method, column, datasets, gain, expected):
-    rows = fair_fight.load()
+    rows = recordings.load("fair_fight")
     rows.loc[rows["method"].eq(method) & rows["dataset"].isin(datasets), column] += gain
     if name == "asym-needs-a-center":  # no weight, no difference, where labels have several modes
         kept = rows[~rows["method"].eq(method) | rows["dataset"].isin([*ONE_MODE, "Abalone"])]
         plain = rows[rows["method"].eq("KL") & ~rows["dataset"].isin([*ONE_MODE, "Abalone"])]
         rows = pd.concat([kept, plain.assign(method=method)])
-    monkeypatch.setattr(fair_fight, "load", lambda: rows)
+    monkeypatch.setattr("companion.claims.rules_on_data.load", lambda name: rows)
     claim = next(claim for claim in CLAIMS if claim.id == name)
     assert judge(claim, evidence_of_runs(rows))[0] == expected
 

@@ -4,6 +4,7 @@ import copy
 import doctest
 import functools
 import importlib
+import inspect
 import pickle
 import pkgutil
 import re
@@ -79,6 +80,8 @@ def test_ignored_targets_are_as_good_as_absent(name, ignore_index):
     z, y = batch(loss)
     y = y.masked_fill(torch.arange(30) % 3 == 0, ignore_index)
     kept = y != ignore_index
+    for at, broken in enumerate((torch.nan, torch.inf, -torch.inf)):
+        z[(~kept).nonzero()[at]] = broken
     z.requires_grad_()
     value = loss(z, y)
     torch.testing.assert_close(value, loss(z[kept], y[kept]))
@@ -86,6 +89,13 @@ def test_ignored_targets_are_as_good_as_absent(name, ignore_index):
     assert (gradient[~kept] == 0).all() and (gradient[kept] != 0).any()
     each = make(name, ignore_index=ignore_index, reduction="none")(z, y)
     assert (each[~kept] == 0).all()
+
+
+def test_a_label_of_weight_0_adds_0_even_where_its_loss_is_infinite():
+    z = torch.tensor([[0.0, 0, 0, -torch.inf, 0]]).repeat(2, 1).requires_grad_()
+    value = make("CE", weight=WEIGHT)(z, torch.tensor([3, 0]))  # weights 0 and ½
+    assert value.item() == pytest.approx(np.log(4))
+    assert (torch.autograd.grad(value, z)[0][0] == 0).all()
 
 
 def test_nothing_to_average_is_an_error_and_an_empty_sum_is_zero():
@@ -98,10 +108,11 @@ def test_nothing_to_average_is_an_error_and_an_empty_sum_is_zero():
 
 
 @pytest.mark.parametrize("name", BY_SAMPLE)
-def test_a_slice_of_a_stack_has_the_same_bits(name):
-    loss = make(name, 7, weight=torch.linspace(1, 2, 7))
-    for shape in ((5, 128), (3, 37), (6, 1)):
-        z, y = batch(loss, shape, scale=20)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_slice_of_a_stack_has_the_same_bits(name, dtype):
+    for K, *shape in ((7, 5, 128), (7, 3, 37), (7, 6, 1), (4, 2, 2, 5), (5, 33), (6, 33)):
+        loss = make(name, K, weight=torch.linspace(1, 2, K))
+        z, y = batch(loss, shape, dtype, scale=2)
         z.requires_grad_()
         values, weights = loss.terms(z, y)
         (gradient,) = torch.autograd.grad(values.sum(), z)
@@ -215,6 +226,47 @@ def test_repr_tells_the_parameters():
     )
     assert "power=2.0, margin=0.0" in repr(make("CDW-CE"))
     assert "class_counts=[5, 4, 3, 2, 1]" in repr(make("SLACE-prox", class_counts=[5, 4, 3, 2, 1]))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_parameter_takes_effect_when_set_or_cannot_be_set(name):
+    parameters = inspect.signature(LOSSES[name]).parameters
+    assert parameters.keys() >= {"num_classes", "reduction", "weight", "ignore_index"}
+    for parameter in parameters.keys() - {"reduction", "weight", "ignore_index"}:
+        loss = make(name)
+        before = repr(loss)
+        with pytest.raises(AttributeError, match=rf"{parameter} is fixed .* {parameter}=3\.0\)"):
+            setattr(loss, parameter, 3.0)
+        assert repr(loss) == before == repr(pickle.loads(pickle.dumps(copy.deepcopy(loss))))
+    loss, free = make(name), {"reduction": "sum", "weight": WEIGHT, "ignore_index": 1}
+    for parameter, value in free.items():
+        setattr(loss, parameter, value)
+    z, y = batch(loss)
+    own = {} if name != "CE-balanced" else {"class_counts": [1] * 5}
+    assert torch.equal(loss(z, y), make(name, **own, **free)(z, y))
+    with pytest.raises(ValueError, match="one of mean, sum, none, got 'avg'"):
+        loss.reduction = "avg"
+
+
+def test_attributes_of_a_users_own_class_are_free():
+    class Scaled(LOSSES["AMOL"]):
+        scale = 1.0
+
+        def __init__(self, num_classes, tau=1.0, **common):
+            super().__init__(num_classes, **common)
+            self.tau = tau
+
+        def values(self, logits, target):
+            self.scale = 2.0
+            return self.scale * super().values(logits / self.tau, target)
+
+    own, plain = Scaled(5), make("AMOL")
+    z, y = batch(plain)
+    assert own(z, y) == 2 * plain(z, y)
+    own.tau = 2.0
+    assert own(z, y) == 2 * plain(z / 2, y)
+    with pytest.raises(AttributeError, match="alpha is fixed"):
+        own.alpha = 2.0
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -269,6 +269,53 @@ def test_sure_and_right_keeps_its_digits(name):
     assert value == pytest.approx(exact, rel=1e-12, abs=0)
 
 
+@pytest.mark.parametrize("name", BY_SAMPLE)
+@pytest.mark.parametrize("apart", [14.9, 20.1, 33, 41, -14.9, -20.1, -33, -41])
+def test_no_threshold_of_a_function_reaches_a_value(name, apart):
+    # libraries leave a term out of log(1 + exp(x)) from some x on, 20 for PyTorch's softplus
+    needs_reference(name)
+    loss = make(name, 4, reduction="sum")
+    z = torch.linspace(0, apart, loss.num_logits, dtype=torch.float64)
+    for y in range(4):
+        value = loss(z, torch.tensor(y)).item()
+        assert value == pytest.approx(float(oracle(name, loss, z, y)), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("name", K_LOGITS)
+def test_a_common_offset_costs_float32_no_digits(name):
+    loss = make(name, 7, reduction="none")
+    z, y = draw(loss, scale=5)
+    low = (z + 1e4).float().requires_grad_()
+    high = low.detach().double().requires_grad_()  # the same numbers
+    value, exact = loss(low, y), loss(high, y)
+    torch.testing.assert_close(value.double(), exact, rtol=1e-5, atol=1e-6)
+    slopes, exact = (torch.autograd.grad(v.sum(), at)[0] for v, at in ((value, low), (exact, high)))
+    torch.testing.assert_close(slopes.double(), exact, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", BY_SAMPLE)
+def test_a_class_without_any_probability_is_the_limit(name, dtype):
+    """A logit of −∞ against one of −10⁴: no number above 0 is left of exp(−10⁴)."""
+    for num_classes in (2, 3, 5):
+        loss = make(name, num_classes, reduction="none")
+        for y in range(num_classes):
+            for k in range(loss.num_logits):
+                z = draw(loss, (1,), dtype=dtype)[0]
+                found = []
+                for logit in (-1e4, -1e30, -torch.inf):
+                    z[0, k] = logit
+                    leaf = z.clone().requires_grad_()
+                    value = loss(leaf, torch.tensor([y]))
+                    found.append((value.detach(), *torch.autograd.grad(value.sum(), leaf)))
+                (near, slopes), (farther, _), (value, slopes_there) = found
+                if farther < near + 1:
+                    assert value == near
+                    torch.testing.assert_close(slopes_there, slopes)
+                else:  # the logarithm of its probability counts
+                    assert value > 1e38 and slopes_there.isfinite().all()
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_gradcheck(name):
     loss = with_own_parameters(name, weight=torch.linspace(0.5, 2, 5, dtype=torch.float64))

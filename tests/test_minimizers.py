@@ -27,12 +27,12 @@ MARGIN = ("CDW-CE", {"margin": 0.06})
 
 def beliefs(num_classes, n, seed=0, spread=1.0):
     """Draws from a Dirichlet distribution, after a sure one, an even split of both ends and one
-    with a class left out."""
+    without the lowest classes."""
     generator = np.random.default_rng(seed)
     drawn = generator.dirichlet(np.full(num_classes, spread), n)
     drawn[0] = np.eye(num_classes)[num_classes // 3]
     drawn[1] = (np.eye(num_classes)[0] + np.eye(num_classes)[-1]) / 2
-    drawn[2, 0] = 0
+    drawn[2, : max(1, num_classes // 2 - 1)] = 0
     return torch.from_numpy(drawn / drawn.sum(1, keepdims=True))
 
 

@@ -14,7 +14,8 @@ PAGES = {
     "losses": "import amol\namol.losses.LOSSES",
     "docs": "import inspect\nfrom amol import losses",
     "bare": "print(1)\n\n# %% [markdown]\n# Words",
-    "recorded": "from companion.studies import recordings\nrecordings.load('splits')",
+    "read": "from companion.studies import recordings\nrecordings.load('splits')",
+    "recorded": "from companion.studies import grids\ngrids.verify('splits', 2)",
     "data": "%matplotlib inline\npath = 'data/mine.csv'",
     "broken": "a b c",
 }
@@ -76,9 +77,9 @@ def docstring(text: str) -> str:
         ("amol/losses/base.py", code, "bench docs grid losses recorded"),
         ("companion/data/files/abalone.data", code, "bench recorded"),
         ("companion/paper/files/claims.toml", code, "recorded"),
-        ("book/recorded/splits.csv", code, "recorded"),
+        ("book/recorded/splits.csv", code, "read recorded"),
         ("book/recorded/bench.json", code, "bench"),  # which the module names
-        ("book/recorded/ranking.csv", code, ""),
+        ("book/recorded/hundred_splits.csv", code, ""),
         ("data/mine.csv", code, "data"),
         ("notebooks/bare.ipynb", lambda text: text.replace("print(1)", "print(2)"), "bare"),
         ("notebooks/bare.ipynb", lambda text: text.replace("Words", "Other words"), ""),

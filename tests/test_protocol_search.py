@@ -18,7 +18,7 @@ from companion.studies.protocol_space import (
     PER_RUN,
     RANDOM,
     SPACE,
-    Protocol,
+    CandidateProtocol,
     random_protocols,
 )
 
@@ -57,7 +57,9 @@ def rows_at_the_paper(protocol: int, shift: float = 0.0) -> pd.DataFrame:
 
 def toy() -> tuple[pd.DataFrame, pd.DataFrame]:
     cells = pd.concat([rows_at_the_paper(0, 0.05), rows_at_the_paper(1), rows_at_the_paper(2, 0.1)])
-    tried = search.tried_frame({0: Protocol(), 1: Protocol(layers=3), 2: Protocol(layers=1)})
+    tried = search.tried_frame(
+        {0: CandidateProtocol(), 1: CandidateProtocol(layers=3), 2: CandidateProtocol(layers=1)}
+    )
     return cells, tried
 
 
@@ -129,7 +131,7 @@ def test_random_protocols_use_every_value_equally_often():
 
 
 def test_neighbors_differ_in_one_choice():
-    default = Protocol()
+    default = CandidateProtocol()
     near = default.neighbors()
     assert len(near) == sum(len(values) - 1 for values in SPACE.values())
     frame = search.tried_frame(dict(enumerate([default, *near])))
@@ -137,14 +139,14 @@ def test_neighbors_differ_in_one_choice():
 
 
 def test_a_split_per_run_goes_with_the_seed():
-    made = Protocol(split_seed=PER_RUN).settings("Abalone", ("CE",), 3)
+    made = CandidateProtocol(split_seed=PER_RUN).settings("Abalone", ("CE",), 3)
     assert [(s.seeds, s.split_seed) for s in made] == [((n,), n) for n in range(3)]
 
 
 def test_the_recording_has_every_stage_and_the_default_first():
     tried, cells, _ = search.load()
-    assert search.protocol_of(tried.loc[0]) == Protocol()
-    assert not cells.duplicated([*search.CELL]).any()
+    assert search.protocol_of(tried.loc[0]) == CandidateProtocol()
+    assert not cells.duplicated([*search.ROW]).any()
     for stage in ("screen", "wines", "whole", "three"):
         assert 0 in set(cells.loc[cells["stage"] == stage, "protocol"])
     for evidence in worlds_of_protocols().values():
@@ -157,8 +159,9 @@ import pathlib, sys
 from companion.train import study
 study.store_path = lambda: pathlib.Path(sys.argv[2])
 from companion.studies import protocol_search as search
-from companion.studies.protocol_space import Protocol
-few = {0: Protocol(epochs=1), 1: Protocol(epochs=1, layers=1), 2: Protocol(epochs=2)}
+from companion.studies.protocol_space import CandidateProtocol
+changes = ({}, {"layers": 1}, {"epochs": 2})
+few = {n: CandidateProtocol(**{"epochs": 1} | own) for n, own in enumerate(changes)}
 todo = search.tasks("screen", few, {"Wine Red": ("CE",)}, 2)
 cells, facts = search.run(todo[: int(sys.argv[1])], progress=False)
 print(facts["runs"], cells.to_csv(index=False), sep="|")

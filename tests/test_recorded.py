@@ -8,15 +8,10 @@ import pytest
 
 from companion.host import processor
 from companion.paper.open_choices import register_readings
-from companion.studies import recording_checks, recordings
-from companion.studies.recording_checks import (
-    compare_runs,
-    differences,
-    note_of,
-    verify,
-    write_notes,
-)
-from companion.studies.recordings import load, note, record
+from companion.studies import grids, recording_checks, recordings
+from companion.studies.grids import compare_runs, record, verify
+from companion.studies.recording_checks import note_of, sample, write_notes
+from companion.studies.recordings import load, note
 from companion.train import runs as plans
 from companion.train import study
 from companion.train.settings import StudySettings
@@ -36,8 +31,7 @@ def folder(tmp_path_factory):
             "small": lambda: [({"kind": ""}, SMALL)],
             "grid": lambda: [({}, SMALL)],
         }
-        for module in (recordings, recording_checks):
-            patch.setattr(module, "RECORDINGS", small)
+        patch.setattr(grids, "GRIDS", small)
         for name in small:
             record(name, workers=1)
         yield root / "book" / "recorded"
@@ -75,7 +69,6 @@ def test_an_untouched_recording_holds(folder):
     rows, compared = verify("small", count=3)
     assert len(rows) == 3 and rows["equal"].all() and (rows["largest difference"] == 0).all()
     assert compared.holds and compared.compared == 3
-    assert differences(1) == []
     assert "warning" not in note_of(compared) and "3 runs equal" in note_of(compared)
 
 
@@ -90,7 +83,6 @@ def test_a_changed_value_is_named_with_both_values_and_processors(folder, change
     text = note_of(compared)
     assert text.startswith(":::{warning}") and "1 of 4 runs differ" in text
     assert f"Wine Red, CE, seed 0, split 42, QWK {round(value + 0.001, 6)} on {processor()}" in text
-    assert [found.name for found in differences(4)] == ["small"]
 
 
 def test_the_last_digit_of_the_grid_counts(folder, changed):
@@ -100,7 +92,6 @@ def test_the_last_digit_of_the_grid_counts(folder, changed):
     changed("grid", repr(value), repr(math.nextafter(value, 1)))
     compared = compare_runs("grid", runs)
     assert compared.different == 1 and "seed 1" in compared.first
-    assert [found.name for found in differences(1)] == ["grid"]
 
 
 def test_a_changed_key_is_reported(folder, changed):
@@ -114,7 +105,7 @@ def test_a_changed_key_is_reported(folder, changed):
 def test_a_key_that_names_the_machine_is_not_compared(folder, monkeypatch):
     register_readings()
     own = StudySettings("Wine Red", "AMOL-OLL on Castagnos", seeds=1, epochs=1)
-    monkeypatch.setitem(recordings.RECORDINGS, "own", lambda: [({}, own)])
+    monkeypatch.setitem(grids.GRIDS, "own", lambda: [({}, own)])
     key = record("own", workers=1)["key"][0]
     monkeypatch.setattr(plans, "processor", lambda: "another")
     assert not plans.plan(own)[0].key.startswith(key)
@@ -127,16 +118,34 @@ def test_rows_that_are_no_longer_planned_are_left_out(folder, changed):
     assert len(rows) == 3 and compared.equal
 
 
-def test_a_missing_value_differs_from_a_number():
-    values = dict.fromkeys(recording_checks.COMPARED, 0.5)
-    whole, lacking = pd.Series(values), pd.Series(values | {"CHR": math.nan})
-    assert recording_checks._differing(lacking, lacking) == []
-    assert recording_checks._differing(whole, lacking) == ["CHR"]
-    assert recording_checks._largest(whole, lacking) == math.inf
+def test_a_missing_value_differs_from_a_number(folder):
+    whole = pd.DataFrame({"method": ["CE"], "failed": [pd.NA], "QWK": [0.5], "key": ["a"]})
+    whole["failed"] = whole["failed"].astype("Int64")
+    lacking = whole.assign(QWK=math.nan)
+    assert recording_checks.compare("small", lacking, lacking, ["method"])[1].equal
+    rows, compared = recording_checks.compare("small", whole, lacking, ["method"])
+    assert compared.different == 1 and rows["largest difference"][0] == math.inf
+    assert not recording_checks.compare("small", whole, whole.assign(failed=3), ["method"])[1].equal
+
+
+def test_what_is_compared_is_what_was_recorded(folder):
+    old = pd.DataFrame({"method": ["CE"], "QWK": [0.5], "key": ["a"]})
+    new = old.assign(far=0.1, method="CE")
+    assert recording_checks.compare("small", old, new, ["method"])[1].equal
+    _, compared = recording_checks.compare("small", old.assign(gone=1.0), new, ["method"])
+    assert compared.different == 1 and "gone 1.0" in compared.first and "nan" in compared.first
+
+
+def test_a_sample_is_drawn_once_each_and_in_order():
+    rows = pd.DataFrame({"a": range(50)}, index=range(100, 150))
+    drawn = sample(rows, 7, 3)["a"].tolist()
+    assert drawn == sorted(set(drawn)) and len(drawn) == 7
+    assert drawn == sample(rows, 7, 3)["a"].tolist() != sample(rows, 7, 4)["a"].tolist()
+    assert sample(rows, 99, 0).equals(rows) and sample(rows.iloc[:0], 2, 0).empty
 
 
 def test_a_recording_that_was_never_made_is_reported(folder, monkeypatch):
-    monkeypatch.setitem(recordings.RECORDINGS, "new", lambda: [({}, SMALL)])
+    monkeypatch.setitem(grids.GRIDS, "new", lambda: [({}, SMALL)])
     rows, compared = verify("new", count=4)
     assert rows.empty and not compared.holds
     assert "There is no recording new" in note_of(compared)
@@ -166,5 +175,7 @@ def test_a_note_names_runs_and_digest_when_the_processor_is_another(folder, monk
 
 
 def test_an_unknown_recording_is_named_with_the_known_ones(folder):
-    with pytest.raises(ValueError, match=r"'spilts'; allowed: small, grid"):
+    with pytest.raises(ValueError, match=r"'spilts'; allowed: grid, .*small"):
         load("spilts")
+    with pytest.raises(ValueError, match=r"'spilts'; allowed: small, grid"):
+        record("spilts")

@@ -7,18 +7,22 @@ from .cache import kept_machine_code
 
 with kept_machine_code():
     from .code import engine_digest
-    from .registry import compile_engine, identity, is_compiled, train
-    from .training import MONITORS, Arrays, Outcome, Protocol, Stopped
+    from .registry import compile_engine, fit, identity, is_compiled, read, train
+    from .training import MONITORS, Arrays, Fit, Network, Outcome, Protocol, Stopped
 
 __all__ = [
     "MONITORS",
     "Arrays",
+    "Fit",
+    "Network",
     "Outcome",
     "Protocol",
     "Stopped",
     "compile_engine",
     "engine_digest",
+    "fit",
     "identity",
     "is_compiled",
+    "read",
     "train",
 ]

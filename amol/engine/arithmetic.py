@@ -20,9 +20,9 @@ Layer
 Loss
     `kinds` gives a sample's value and slopes, sums over classes in order of the class; the kappa
     loss also sums over the batch, in order and in float64. Slopes are multiplied by
-    float32(c_y / C) with c_y the label's class weight and C the sum over the batch of
-    c_y · (terms of the sample's mean), in order, both in float64. Slopes smaller than 1e-30
-    become 0: numbers near the least float32 are slow.
+    float32(w c_y / C) with w the sample's weight, 1 unless given, c_y the label's class weight and
+    C the sum over the batch of w · c_y · (terms of the sample's mean), in order, all in float64.
+    Slopes smaller than 1e-30 become 0: numbers near the least float32 are slow.
 Back
     At a layer's input: g_k starts at 0 and takes j = 0, 1, …: g_k ← fma(d_j, W_kj, g_k), with the
     weights from before the step; 0 where h_k ≤ 0. With dropout g_k is then multiplied by
@@ -39,19 +39,22 @@ Adam
     v ← fma(0.999, v, fma(G, G, 1e-30)), which keeps it from the least numbers;
     w ← w − m / fma(sqrt(v), scale, ε).
 Validation
-    The loss is Σ c_y · value / Σ c_y · terms, in order of the samples, in float64; not a number
-    where a logit isn't finite.
+    The loss is Σ w c_y · value / Σ w c_y · terms, in order of the samples, in float64; not a
+    number where a logit isn't finite.
 """
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from .cache import machine_code_folder
+
 compiled = njit(nogil=True, error_model="numpy")  # division by 0 is IEEE 754's
 inlined = njit(nogil=True, error_model="numpy", forceinline=True)  # so that loops take vectors
-entry = njit(nogil=True, error_model="numpy", cache=True)  # what Python calls
+_kept = machine_code_folder() is not None
+entry = njit(nogil=True, error_model="numpy", cache=_kept)  # what Python calls
 
-f4, i4, u4 = np.float32, np.int32, np.uint32
+f4, i4, i8, u4 = np.float32, np.int32, np.int64, np.uint32
 TINY = f4(1e-30)
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = f4(1.4426950408889634), f4(0.693359375), f4(-2.12194440e-4)
@@ -78,6 +81,12 @@ def _bitcast(source, result):
         return result(source), codegen
 
     return cast
+
+
+@inlined
+def address_of(array):
+    """Of its first element, in bytes; signed, since Numba adds an int64 and a uint64 as floats."""
+    return i8(array.ctypes.data)
 
 
 _bits, _float = _bitcast(types.float32, types.int32), _bitcast(types.int32, types.float32)

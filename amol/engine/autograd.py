@@ -16,20 +16,31 @@ class Autograd:
     def _tensor(self, logits):
         return torch.from_numpy(logits[:, : self.outputs].copy())
 
-    def epoch(self, memory, X, y, settings):
-        for start in range(0, len(y), settings.batch):
-            part = slice(start, start + settings.batch)
-            network.begin_step(memory, X[part], settings)
-            z = self._tensor(memory.logits[: len(X[part])]).requires_grad_()
-            values, weights = self.loss.terms(z, torch.from_numpy(y[part]))
-            (slopes,) = torch.autograd.grad(values.sum() / weights.detach().sum(), z)
+    def _sums(self, z, y, w):
+        """Numerator and denominator of the mean, which weights of 1 leave as they are."""
+        values, terms = self.loss.terms(z, torch.from_numpy(y))
+        w = torch.from_numpy(w)
+        return values * w.to(values.dtype), terms * w.to(terms.dtype)
+
+    def epoch(self, memory, X, y, w, order, settings):
+        value, total = 0.0, 0.0
+        for start in range(0, len(order), settings.batch):
+            part = order[start : start + settings.batch]
+            inputs = X[part]
+            network.begin_step(memory, inputs, settings)
+            z = self._tensor(memory.logits[: len(part)]).requires_grad_()
+            values, terms = self._sums(z, y[part], w[part])
+            (slopes,) = torch.autograd.grad(values.sum() / terms.detach().sum(), z)
             memory.logit_slopes[: len(z), : z.shape[1]] = slopes.numpy()
-            network.end_step(memory, X[part], settings)
+            network.end_step(memory, inputs, settings)
+            value += float(values.detach().double().sum())
+            total += float(terms.detach().double().sum())
+        return value / total
 
     @torch.no_grad()
-    def mean(self, logits, y):
-        values, weights = self.loss.terms(self._tensor(logits), torch.from_numpy(y))
-        return float(values.double().sum() / weights.double().sum())
+    def mean(self, logits, y, w):
+        values, terms = self._sums(self._tensor(logits), y, w)
+        return float(values.double().sum() / terms.double().sum())
 
     @torch.no_grad()
     def read(self, logits):

@@ -1,7 +1,9 @@
 """Where compiled machine code is kept between processes."""
 
+import functools
 import hashlib
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,17 +19,33 @@ def cache_folder() -> Path:
     return (Path(users) if users else Path.home() / ".cache") / "amol"
 
 
-@contextmanager
-def kept_machine_code() -> Iterator[None]:
-    """Have functions that are defined inside keep their machine code in `cache_folder`.
+@functools.cache
+def machine_code_folder() -> Path | None:
+    """Of this state of the engine; None where nothing can be written, or there is no home.
 
     Numba looks at a changed file alone, not at those that call it, so each state of the engine has
     a folder of its own.
     """
     files = sorted(Path(__file__).parent.glob("*.py"))
     state = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache_folder() / "numba" / state)
     try:
-        yield
+        folder = cache_folder() / "numba" / state
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError):  # the latter where there is no home
+        return None
+    return folder
+
+
+@contextmanager
+def kept_machine_code() -> Iterator[bool]:
+    """Have functions that are defined inside keep their machine code in `machine_code_folder`.
+
+    Gives whether there is one; if not, each process compiles anew.
+    """
+    folder, before = machine_code_folder(), numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder or "")
+    try:
+        yield folder is not None
     finally:
         numba.config.CACHE_DIR = before

@@ -179,43 +179,39 @@ def _kernel(vectors, rows, ending, from_x):
     return call
 
 
-def _cover(vectors, rows, ending, from_x):
-    """Product of some rows of a and some columns of b, tile below tile."""
-    tile, columns = _kernel(vectors, rows, ending, from_x), vectors * WIDTH
-
-    @compiled
-    def cover(a, a_row, a_step, b, b_step, c, c_row, top, bottom, left, right, steps,
-              x, x_row, x_column, rates):  # fmt: skip
-        scale, eps, decay = rates
-        for j in range(left, right, columns):
-            for i in range(top, bottom, rows):
-                tile(a + 4 * i * a_row, a_row, a_step, b + 4 * j, b_step,
-                     c + 4 * (i * c_row + j), c_row, steps,
-                     x + 4 * (i * x_row + j * x_column), x_row, scale, eps, decay)  # fmt: skip
-
-    return cover
-
-
 def _product(ending, from_x=False):
     """c (m, n) = a (m, steps) @ b (steps, n), the rows and columns of a at any strides.
 
     x moves along with c by ``x_row`` floats a row and ``x_column`` a column; ``ending`` says what
     it is for, and for ``rates``.
     """
-    wide, narrow, long, short = (_cover(*tile, ending, from_x) for tile in TILES)
-    rows, wide_columns, long_columns = TILES[0][1], TILES[0][0] * WIDTH, TILES[2][0] * WIDTH
+    wide, narrow, long, short = (_kernel(*tile, ending, from_x) for tile in TILES)
+    rows = TILES[0][1]
+    wide_step, narrow_step, long_step, short_step = (vectors * WIDTH for vectors, _ in TILES)
 
     @compiled
     def product(a, a_row, a_step, b, b_step, c, c_row, m, n, steps, x, x_row, x_column, rates):
-        m_whole, n_wide, n_long = m - m % rows, n - n % wide_columns, n - n % long_columns
-        wide(a, a_row, a_step, b, b_step, c, c_row, 0, m_whole, 0, n_wide, steps,
-             x, x_row, x_column, rates)  # fmt: skip
-        narrow(a, a_row, a_step, b, b_step, c, c_row, 0, m_whole, n_wide, n, steps,
-               x, x_row, x_column, rates)  # fmt: skip
-        long(a, a_row, a_step, b, b_step, c, c_row, m_whole, m, 0, n_long, steps,
-             x, x_row, x_column, rates)  # fmt: skip
-        short(a, a_row, a_step, b, b_step, c, c_row, m_whole, m, n_long, n, steps,
-              x, x_row, x_column, rates)  # fmt: skip
+        scale, eps, decay = rates
+        m_whole, n_wide, n_long = m - m % rows, n - n % wide_step, n - n % long_step
+        for j in range(0, n_wide, wide_step):
+            for i in range(0, m_whole, rows):
+                wide(a + 4 * i * a_row, a_row, a_step, b + 4 * j, b_step,
+                     c + 4 * (i * c_row + j), c_row, steps,
+                     x + 4 * (i * x_row + j * x_column), x_row, scale, eps, decay)  # fmt: skip
+        for j in range(n_wide, n, narrow_step):
+            for i in range(0, m_whole, rows):
+                narrow(a + 4 * i * a_row, a_row, a_step, b + 4 * j, b_step,
+                       c + 4 * (i * c_row + j), c_row, steps,
+                       x + 4 * (i * x_row + j * x_column), x_row, scale, eps, decay)  # fmt: skip
+        for i in range(m_whole, m):
+            for j in range(0, n_long, long_step):
+                long(a + 4 * i * a_row, a_row, a_step, b + 4 * j, b_step,
+                     c + 4 * (i * c_row + j), c_row, steps,
+                     x + 4 * (i * x_row + j * x_column), x_row, scale, eps, decay)  # fmt: skip
+            for j in range(n_long, n, short_step):
+                short(a + 4 * i * a_row, a_row, a_step, b + 4 * j, b_step,
+                      c + 4 * (i * c_row + j), c_row, steps,
+                      x + 4 * (i * x_row + j * x_column), x_row, scale, eps, decay)  # fmt: skip
 
     return product
 

@@ -1,37 +1,13 @@
 """Kinds of compiled losses: each sample's value and slopes.
 
-A loss says by name which kind it is and gives the tables, see `amol.losses.OrdinalLoss`. A new
-kind takes a function here and a place in `KINDS`. A run's key counts the functions that its loss
-uses and no other, so a new one leaves all stored runs as they are.
+A loss says by name which kind it is and gives the tables, see `amol.losses.OrdinalLoss`; a new
+kind takes a function here. A run's key counts the functions that its loss uses and no other, so a
+new one leaves all stored runs as they are.
 """
 
 import numpy as np
-from numba import njit
 
 from .arithmetic import compiled, exp32, f4, inlined, log1p32, log32, logistic
-
-
-def one_of(functions):
-    """A function for compiled ones: of a number and arguments for the function of that number."""
-    first, *others = functions
-
-    @njit(inline="always")  # else each function is compiled again at every step down
-    def last(number, arguments):
-        first(*arguments)
-
-    if not others:
-        return last
-    rest = one_of(others)
-
-    @njit(inline="always")
-    def call(number, arguments):
-        if number == 0:
-            first(*arguments)
-        else:
-            rest(number - 1, arguments)
-
-    return call
-
 
 # Each kind takes logits z (n, ·), labels y (n,), tables (count, K, ·), the number of outputs and
 # memory p and log_p (n, ·); it fills values (n,) and slopes (n, ·), of which the loss and its
@@ -335,17 +311,3 @@ def weighted_kappa(z, y, tables, outputs, p, log_p, values, slopes):
         for k in range(outputs):
             slopes[i, k] = p[i, k] * (slopes[i, k] - pull)
         values[i] = f4(1) if alone else values[i] * inverse
-
-
-KINDS = (
-    weighted_divergence, weighted_log, distance_log, focal, accumulated_log, binary_tasks,
-    adjusted_log, squared_cumulative, ordered_cuts, weighted_kappa,
-)  # fmt: skip
-
-
-_call = one_of(KINDS)
-
-
-@compiled
-def apply_kind(formula, z, y, p, log_p, values, slopes):
-    _call(formula.kind, (z, y, formula.tables, formula.outputs, p, log_p, values, slopes))

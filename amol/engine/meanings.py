@@ -1,12 +1,11 @@
 """Meanings of outputs: labels and class probabilities from logits.
 
-A loss names its meaning; a new one takes a function here and a place in `MEANINGS`. Keys count
-functions as `kinds` says. Each takes logits z (n, ·) and the number of a class that never occurs,
-or −1; it fills probabilities (n, K) and labels (n,).
+A loss names its meaning; a new one takes a function here. Keys count functions as `kinds` says.
+Each takes logits z (n, ·) and the number of a class that never occurs, or −1; it fills
+probabilities (n, K) and labels (n,).
 """
 
 from .arithmetic import compiled, exp32, f4, logistic
-from .kinds import one_of
 
 
 @compiled
@@ -73,14 +72,3 @@ def ordered_labels(z, without, probabilities, labels):
         for k in range(1, K):
             top = k if probabilities[i, k] > probabilities[i, top] else top
         labels[i] = top
-
-
-MEANINGS = (softmax_labels, cumulative_labels, conditional_labels, ordered_labels)
-
-
-_call = one_of(MEANINGS)
-
-
-@compiled
-def apply_meaning(meaning, z, without, probabilities, labels):
-    _call(meaning, (z, without, probabilities, labels))

@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from .arithmetic import compiled, dropped, entry, f4, mix, u4
+from .arithmetic import address_of, compiled, dropped, entry, f4, i8, mix, u4
 from .gradients import mean_slopes
 from .kernels import (
     PAD,
@@ -28,17 +28,20 @@ from .kernels import (
 UNITS, PADDED, STRIDE, WEIGHTS, BIAS, FLIPPED, VALUES = range(7)
 ROWS = 256  # samples at a time where no training limits them
 
-# layout (7, layers + 1); parameters (3, ·): weights and biases, and both moments; values and slopes
-# of all layers, (·,), and those of the last one (rows, ·); p, log_p, summed (rows, ·) and losses
-# (rows,) to work with; clock (3,): steps, and the powers of Adam's two β
+# layout (7, layers + 1); parameters (3, ·): weights and biases, and both moments; inputs (rows, ·),
+# labels and weights (rows,) of a batch; values and slopes of all layers, (·,), and those of the
+# last one (rows, ·); p, log_p, summed (rows, ·) and losses (rows,) to work with; clock (3,): steps,
+# and the powers of Adam's two β
 Memory = namedtuple(
     "Memory",
-    "layout parameters flipped values slopes logits logit_slopes p log_p summed losses clock",
+    "layout parameters flipped inputs labels weights values slopes logits logit_slopes p log_p "
+    "summed losses clock",
 )
 Settings = namedtuple("Settings", "batch lr decay dropout seed shared_head")
+STILL = Settings(0, 0.0, 0.0, 0.0, 0, False)  # for passes that train nothing
 
 
-def allocate(units, batch):
+def allocate(units, batch=ROWS):
     """Memory for batches of a network with these layers, input and output among them."""
     layers, rows = len(units), max(batch, ROWS)
     layout = np.zeros((7, layers + 1), np.int64)
@@ -56,6 +59,9 @@ def allocate(units, batch):
         layout,
         aligned(3, layout[WEIGHTS, layers - 1]),
         aligned(layout[FLIPPED, layers - 1]),
+        np.zeros((rows, units[0]), np.float32),
+        np.zeros(rows, np.int64),
+        np.zeros(rows),
         values,
         slopes,
         *last,
@@ -78,7 +84,7 @@ def layers_of(parameters, layout):
 def _forward(memory, x, x_row, z, z_row, n, settings):
     """From inputs at address x, n rows, to logits at address z."""
     layout = memory.layout
-    parameters, values = memory.parameters.ctypes.data, memory.values.ctypes.data
+    parameters, values = address_of(memory.parameters), address_of(memory.values)
     last = layout.shape[1] - 2
     zero = (f4(0), f4(0), f4(0))
     for layer in range(last):
@@ -116,15 +122,17 @@ def _drop(memory, layer, n, settings):
 def end_step(memory, X, settings):
     """Adam's step from the slopes at the logits of samples X (n, ·)."""
     layout, clock = memory.layout, memory.clock
-    parameters, flipped = memory.parameters.ctypes.data, memory.flipped.ctypes.data
-    values, slopes = memory.values.ctypes.data, memory.slopes.ctypes.data
+    parameters, flipped = address_of(memory.parameters), address_of(memory.flipped)
+    values, slopes, ones = (
+        address_of(memory.values), address_of(memory.slopes), address_of(memory.p)
+    )  # fmt: skip
     gap = 4 * memory.parameters.shape[1]  # from a weight to its moments
     clock[0] += 1
     clock[1] *= 0.9
     clock[2] *= 0.999
     rate = settings.lr * 0.1 / (1 - clock[1])
     rates = f4(np.sqrt(0.001 / (1 - clock[2])) / rate), f4(1e-8 / rate), f4(settings.decay)
-    zero, n = (f4(0), f4(0), f4(0)), len(X)
+    zero, nothing, n = (f4(0), f4(0), f4(0)), i8(0), len(X)  # a literal has a type of its own
     memory.p[0, 0] = 1  # the bias is the weight of a value that is always 1
     last = layout.shape[1] - 2
     for layer in range(last - 1, -1, -1):
@@ -132,7 +140,7 @@ def end_step(memory, X, settings):
         stride, stride_above = layout[STRIDE, layer], layout[STRIDE, layer + 1]
         h, d = values + 4 * layout[VALUES, layer], slopes + 4 * layout[VALUES, layer + 1]
         if layer == 0:
-            h, stride = X.ctypes.data, X.shape[1]
+            h, stride = address_of(X), X.shape[1]
         else:
             product_mask(d, stride_above, 1, flipped + 4 * layout[FLIPPED, layer], stride,
                          slopes + 4 * layout[VALUES, layer], stride, n, layout[PADDED, layer],
@@ -141,12 +149,12 @@ def end_step(memory, X, settings):
                 factor = f4(1 / (1 - settings.dropout))
                 for at in range(layout[VALUES, layer], layout[VALUES, layer] + n * stride):
                     memory.slopes[at] *= factor
-        product_adam(memory.p.ctypes.data, 0, 0, d, stride_above,
-                     parameters + 4 * layout[BIAS, layer], stride_above, 1, padded, n,
+        product_adam(ones, nothing, nothing, d, stride_above,
+                     parameters + 4 * layout[BIAS, layer], stride_above, i8(1), padded, n,
                      gap, 0, 0, rates)  # fmt: skip
         if settings.shared_head and layer == last - 1:
             d = _summed(memory, n)
-        product_adam(h, 1, stride, d, stride_above, parameters + 4 * layout[WEIGHTS, layer],
+        product_adam(h, i8(1), stride, d, stride_above, parameters + 4 * layout[WEIGHTS, layer],
                      stride_above, units, padded, n, gap, 0, 0, rates)  # fmt: skip
     prepare(memory)
 
@@ -161,7 +169,7 @@ def _summed(memory, n):
             total += memory.logit_slopes[i, k]
         for k in range(outputs):
             memory.summed[i, k] = total
-    return memory.summed.ctypes.data
+    return address_of(memory.summed)
 
 
 @entry
@@ -169,8 +177,8 @@ def prepare(memory):
     """Transpose the weights behind the first layer for the next step back."""
     layout = memory.layout
     for layer in range(1, layout.shape[1] - 2):
-        weights = memory.parameters.ctypes.data + 4 * layout[WEIGHTS, layer]
-        flipped = memory.flipped.ctypes.data + 4 * layout[FLIPPED, layer]
+        weights = address_of(memory.parameters) + 4 * layout[WEIGHTS, layer]
+        flipped = address_of(memory.flipped) + 4 * layout[FLIPPED, layer]
         m, n = layout[PADDED, layer : layer + 2]
         transpose(weights, layout[STRIDE, layer + 1], flipped, layout[STRIDE, layer], m, n)
 
@@ -178,19 +186,32 @@ def prepare(memory):
 @entry
 def begin_step(memory, X, settings):
     """Logits of samples X (n, ·) into memory."""
-    _forward(memory, X.ctypes.data, X.shape[1], memory.logits.ctypes.data,
+    _forward(memory, address_of(X), X.shape[1], address_of(memory.logits),
              memory.logits.shape[1], len(X), settings)  # fmt: skip
 
 
 @entry
-def epoch(memory, formula, X, y, settings):
-    """All steps of an epoch with a compiled loss; X and y in the order of the epoch."""
-    for start in range(0, len(y), settings.batch):
-        chosen = X[start : start + settings.batch]
+def epoch(memory, kind, formula, X, y, w, order, settings):
+    """All steps of an epoch with a compiled loss, on samples in the given order.
+
+    Gives the mean loss of the samples, each before its step.
+    """
+    value, total = 0.0, 0.0
+    for start in range(0, len(order), settings.batch):
+        n = min(settings.batch, len(order) - start)
+        for i in range(n):
+            at = order[start + i]
+            memory.labels[i], memory.weights[i] = y[at], w[at]
+            for k in range(X.shape[1]):
+                memory.inputs[i, k] = X[at, k]
+        chosen = memory.inputs[:n]
         begin_step(memory, chosen, settings)
-        mean_slopes(formula, memory.logits, y[start : start + settings.batch], memory.p,
-                    memory.log_p, memory.losses, memory.logit_slopes)  # fmt: skip
+        part = mean_slopes(kind, formula, memory.logits, memory.labels[:n], memory.weights[:n],
+                           memory.p, memory.log_p, memory.losses, memory.logit_slopes)  # fmt: skip
         end_step(memory, chosen, settings)
+        value += part[0]
+        total += part[1]
+    return value / total
 
 
 @entry
@@ -198,5 +219,5 @@ def evaluate(memory, X, logits, settings):
     """Fill the logits (n, ·) of all samples X (n, ·)."""
     for start in range(0, len(X), ROWS):
         n = min(ROWS, len(X) - start)
-        _forward(memory, X[start:].ctypes.data, X.shape[1], logits[start:].ctypes.data,
+        _forward(memory, address_of(X[start:]), X.shape[1], address_of(logits[start:]),
                  logits.shape[1], n, settings)  # fmt: skip

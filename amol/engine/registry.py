@@ -8,19 +8,14 @@ import numpy as np
 import torch
 
 from amol.losses import CrossEntropyLoss, OrdinalLoss
-from amol.losses.registry import of_package
+from amol.losses.base import of_package
 
+from . import kinds, meanings, training
 from .autograd import Autograd
 from .code import digest_of
 from .gradients import Formula
 from .kernels import aligned, stride
-from .kinds import KINDS
-from .meanings import MEANINGS
-from .training import Arrays, Compiled, Outcome, Protocol, run
-
-
-def _place(functions: tuple, name: str) -> int:
-    return [function.__name__ for function in functions].index(name)
+from .training import Arrays, Compiled, Fit, Network, Outcome, Protocol
 
 
 def formula(loss: OrdinalLoss) -> Formula | None:
@@ -41,7 +36,6 @@ def formula(loss: OrdinalLoss) -> Formula | None:
     for table, exact in zip(padded, found, strict=True):
         table[..., : exact.shape[-1]] = exact.numpy()
     return Formula(
-        _place(KINDS, loss.kind),
         padded,
         counted.numpy().astype(np.float64),
         terms.numpy().astype(np.float64),
@@ -54,8 +48,8 @@ def rule(loss: OrdinalLoss) -> Compiled | Autograd:
     found = formula(loss)
     if found is None:
         return Autograd(loss)
-    meaning = _place(MEANINGS, loss.meaning)
-    return Compiled(found, loss.num_classes, meaning, loss.without, loss.shared_head)
+    functions = getattr(kinds, loss.kind), getattr(meanings, loss.meaning)
+    return Compiled(*functions, found, loss.num_classes, loss.without, loss.shared_head)
 
 
 def is_compiled(loss: OrdinalLoss) -> bool:
@@ -68,7 +62,7 @@ def identity(loss: OrdinalLoss) -> str | None:
     found = rule(loss)
     if not found.compiled:
         return None
-    _, tables, counted, terms, outputs = found.formula
+    tables, counted, terms, outputs = found.formula
     facts = [outputs, found.num_classes, found.shared_head, found.without]
     code = digest_of(loss.kind, loss.meaning)
     sha = hashlib.sha256(f"{code} {facts}".encode())
@@ -78,19 +72,19 @@ def identity(loss: OrdinalLoss) -> str | None:
     return sha.hexdigest()
 
 
-def train(
+def fit(
     loss: OrdinalLoss,
     seed: int,
     data: Arrays,
     protocol: Protocol,
     stop: Callable[[], bool] | None = None,
-) -> Outcome:
-    """Train one network.
+) -> Fit:
+    """Train one network and keep it.
 
     Parameters
     ----------
     loss : OrdinalLoss
-        One without a compiled `kind` trains through autograd, and `Outcome.compiled` is false.
+        One without a compiled `kind` trains through autograd, to bits of this machine's PyTorch.
     seed : int
         From 0 to 2³² − 1: of the first weights, then of every epoch's order, and of dropout.
     data : Arrays
@@ -98,9 +92,26 @@ def train(
     stop : callable, optional
         Asked before every epoch; where it is true, the run ends with `Stopped`.
 
-    Threads may train side by side: compiled functions hold no interpreter lock.
+    Threads may train side by side: compiled functions hold no interpreter lock. Ctrl-C ends a
+    training after the epoch in hand.
     """
-    return run(rule(loss), seed, data, protocol, stop)
+    return training.fit(rule(loss), seed, data, protocol, stop)
+
+
+def read(loss: OrdinalLoss, network: Network, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels (n,) int64 and probabilities (n, K) float32 of X (n, d), by a network of that loss."""
+    return rule(loss).read(network.logits(X))
+
+
+def train(
+    loss: OrdinalLoss,
+    seed: int,
+    data: Arrays,
+    protocol: Protocol,
+    stop: Callable[[], bool] | None = None,
+) -> Outcome:
+    """`fit`, and what the network predicts for the test and the validation part."""
+    return training.run(rule(loss), seed, data, protocol, stop)
 
 
 def compile_engine() -> float:

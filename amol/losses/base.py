@@ -1,6 +1,8 @@
 """Base class of the losses: checked input, class weights, ignored targets, reduction, tables."""
 
+import inspect
 import operator
+from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +16,9 @@ class OrdinalLoss(nn.Module):
     """Base of every loss: a subclass defines `values`, one number per sample.
 
     Works under autograd as often as differentiated, `torch.func.grad` and `vmap`,
-    `torch.compile` and autocast.
+    `torch.compile` and autocast. Of its parameters, `reduction`, `weight` and `ignore_index` may
+    be set later; the others are fixed, since tables are made of them, and setting one raises
+    AttributeError.
 
     Parameters
     ----------
@@ -45,13 +49,19 @@ class OrdinalLoss(nn.Module):
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__()
-        if reduction not in REDUCTIONS:
-            raise ValueError(f"reduction is one of {', '.join(REDUCTIONS)}, got {reduction!r}")
         self.num_classes = self.num_logits = integer("num_classes", num_classes, least=2)
         self.reduction = reduction
         self.ignore_index = integer("ignore_index", ignore_index)
         self.register_buffer("weight", _class_weight(weight, num_classes))
         self._exact = {}
+
+    def __setattr__(self, name, value):
+        if name in self.__dict__ and name in _fixed(type(self)):
+            made = f"{type(self).__name__}(..., {name}={value!r})"
+            raise AttributeError(f"{name} is fixed once a loss is made; make another one: {made}")
+        if name == "reduction" and value not in REDUCTIONS:
+            raise ValueError(f"reduction is one of {', '.join(REDUCTIONS)}, got {value!r}")
+        super().__setattr__(name, value)
 
     def add_table(self, name: str, table: Tensor) -> None:
         """Keep a float64 `table`, one row per label, as buffer `name` in the default dtype.
@@ -96,7 +106,9 @@ class OrdinalLoss(nn.Module):
         """
         values = self.values(logits, target)
         weights = self._weights(target, values)
-        return values if self.weight is None else values * weights, weights
+        if self.weight is None:
+            return values, weights
+        return values.masked_fill(weights == 0, 0) * weights, weights  # 0 of ∞ is 0
 
     def _weights(self, target, like):
         if self.weight is None:
@@ -112,9 +124,10 @@ class OrdinalLoss(nn.Module):
         Parameters
         ----------
         logits : (..., num_logits) floating
-            Unnormalised; probabilities are taken for logits too. NaN stays NaN. float16 and
-            bfloat16 are computed in float32 and come back in their own dtype, under autocast
-            as float32, which holds values that float16 can't.
+            Unnormalised; probabilities are taken for logits too. NaN stays NaN. −∞ gives a class
+            probability 0; it adds 0, or ∞ in a cross-entropy to a label, hard or soft, that has
+            a part in it. float16 and bfloat16 are computed in float32 and come back in their
+            own dtype, under autocast as float32, which holds values that float16 can't.
         target : (...) integer of any width
             Labels 0..K−1 or `ignore_index`.
 
@@ -129,6 +142,7 @@ class OrdinalLoss(nn.Module):
         dtype = logits.dtype
         if dtype in HALF:
             logits = logits.float()
+        logits = logits.masked_fill(ignored.unsqueeze(-1), 0)  # so that no NaN comes back from it
         values, weights = self._terms(logits, labels, ignored)
         values = values.masked_fill(ignored, 0)
         if self.reduction == "sum":
@@ -229,6 +243,19 @@ class BatchLoss(OrdinalLoss):
     def _terms(self, logits, target, ignored):
         weights = self._weights(target, logits[..., 0]).masked_fill(ignored, 0)
         return self.batch_values(logits, target, weights) * weights, weights
+
+
+def of_package(loss) -> bool:
+    """Whether a loss came with the package, and no user of it wrote it."""
+    return getattr(loss, "__module__", "").startswith(f"{__package__}.")
+
+
+@cache
+def _fixed(loss: type) -> frozenset[str]:
+    """Parameters of the package's classes that a loss is made of."""
+    made = filter(of_package, loss.__mro__)
+    names = {name for cls in made for name in inspect.signature(cls).parameters}
+    return frozenset(names - {"reduction", "weight", "ignore_index"})
 
 
 def _known(condition: Tensor) -> bool:

@@ -80,7 +80,7 @@ class CORNLoss(OrdinalLoss):
     def values(self, logits, target):
         signs, entered = self.table("signs", logits), self.table("entered", logits)
         log_p = F.logsigmoid(F.embedding(target, signs) * logits)
-        return -(F.embedding(target, entered) * log_p).sum(-1)
+        return -log_p.masked_fill(F.embedding(target, entered) == 0, 0).sum(-1)
 
     def terms(self, logits, target):
         values, weights = super().terms(logits, target)

@@ -135,6 +135,7 @@ def _conditional(loss, eta):
 def _links(loss, eta):
     """Logits whose `cutpoints` are the log odds of Y > k: exp(t_{k−1} − t_k) − 1 is
     P(Y = k)/(P(Y < k) P(Y > k))."""
+    eta = eta.clamp(min=LEAST)  # before summing: classes of probability 0 in a row stay in order
     above, upto = _above(eta)
     first = _log(above[..., :1]) - _log(upto[..., :1])
     steps = _log(eta[..., 1:-1]) - _log(upto[..., :-1]) - _log(above[..., 1:])

@@ -29,6 +29,15 @@ def log_softmax(logits: Tensor) -> Tensor:
     return shifted - torch.log1p(odds)
 
 
+def _others(shifted: Tensor, chosen: Tensor) -> Tensor:
+    """Log of the sum of exp over all classes but one, (..., K), (..., 1) -> (..., 1).
+
+    Below any number where there is none: −∞ would have no gradient.
+    """
+    least = torch.finfo(shifted.dtype).min
+    return shifted.scatter(-1, chosen, least).clamp(min=least).logsumexp(-1, keepdim=True)
+
+
 def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     """−log p_y: logits (..., K), target (...) -> (...).
 
@@ -44,7 +53,8 @@ def weighted_log_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     >>> weighted_log_loss(torch.zeros(1, 4), torch.tensor([0]), torch.full((4, 4), 0.5))
     tensor([2.7726])
     """
-    return -(F.embedding(target, weight) * log_softmax(logits)).sum(-1)
+    weight = F.embedding(target, weight)
+    return -(weight * log_softmax(logits).masked_fill(weight == 0, 0)).sum(-1)
 
 
 def distance_log_loss(logits: Tensor, target: Tensor, cost: Tensor) -> Tensor:
@@ -59,7 +69,7 @@ def distance_log_loss(logits: Tensor, target: Tensor, cost: Tensor) -> Tensor:
     """
     top = logits.argmax(-1, keepdim=True)
     shifted = logits - logits.gather(-1, top)
-    log_odds = shifted.scatter(-1, top, -torch.inf).logsumexp(-1, keepdim=True)  # (1 − p_t)/p_t
+    log_odds = _others(shifted, top)  # (1 − p_t)/p_t
     p = (shifted + F.logsigmoid(-log_odds)).exp().scatter(-1, top, 0)  # p_t left out
     weight = F.embedding(target, cost)
     of_top = weight.gather(-1, top) * F.logsigmoid(log_odds)
@@ -248,6 +258,7 @@ class FocalLoss(OrdinalLoss):
 
     def values(self, logits, target):
         label = target.unsqueeze(-1)
-        others = logits.scatter(-1, label, -torch.inf).logsumexp(-1)
-        lead = logits.gather(-1, label).squeeze(-1) - others  # log odds of the label
-        return -(self.gamma * F.logsigmoid(-lead)).exp() * F.logsigmoid(lead)
+        shifted = logits - logits.detach().amax(-1, keepdim=True)
+        lead = (shifted.gather(-1, label) - _others(shifted, label)).squeeze(-1)  # log odds
+        factor = (self.gamma * F.logsigmoid(-lead)).exp().masked_fill(lead == -torch.inf, 1)
+        return -factor * F.logsigmoid(lead)

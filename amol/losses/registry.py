@@ -6,7 +6,7 @@ from types import FunctionType
 import torch
 from torch import Tensor
 
-from .base import OrdinalLoss
+from .base import OrdinalLoss, of_package
 
 PAPER_METHODS = ("CE", "OLL", "SORD", "AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL", "AMOL-CE")
 
@@ -44,11 +44,6 @@ def register_loss(name: str):
         return loss
 
     return register
-
-
-def of_package(loss) -> bool:
-    """Whether a loss came with the package, and no user of it wrote it."""
-    return getattr(loss, "__module__", "").startswith(f"{__package__}.")
 
 
 class FunctionLoss(OrdinalLoss):

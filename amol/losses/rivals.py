@@ -32,7 +32,8 @@ def cutpoints(logits: Tensor) -> Tensor:
     tensor([ 0.0000, -0.6931, -1.3863])
     """
     first = logits[..., :1]
-    return first - F.pad(F.softplus(logits[..., 1:] - first).cumsum(-1), (1, 0))
+    steps = F.logsigmoid(first - logits[..., 1:])  # `softplus` has a threshold
+    return first + F.pad(steps.cumsum(-1), (1, 0))
 
 
 @register_loss("CLM")
@@ -190,7 +191,8 @@ class LogitAdjustedLoss(OrdinalLoss):
         return [self._exact["shift"][None]]
 
     def values(self, logits, target):
-        return cross_entropy(logits + self.table("shift", logits), target)
+        top = logits.detach().amax(-1, keepdim=True)  # so that the shift keeps its digits
+        return cross_entropy(logits - top + self.table("shift", logits), target)
 
 
 @register_loss("CE-balanced")
@@ -222,10 +224,9 @@ class BalancedCrossEntropyLoss(CrossEntropyLoss):
         ignore_index=-100,
     ):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
-        self.class_counts = None
-        if class_counts is not None:
-            counts = counted(self.num_classes, class_counts)
+        counts = None if class_counts is None else counted(self.num_classes, class_counts)
+        self.class_counts = None if counts is None else counts.tolist()
+        if counts is not None:
             present = counts > 0
             rarity = torch.where(present, counts.sum() / (present.sum() * counts.clamp(min=1)), 0)
-            self.class_counts = counts.tolist()
             self.weight = rarity if self.weight is None else rarity * self.weight

@@ -38,7 +38,7 @@ def accumulated_log_loss(logits: Tensor, target: Tensor, order: Tensor, mass: Te
     >>> accumulated_log_loss(torch.zeros(1, 2), torch.tensor([0]), order, mass)  # .75 log 2
     tensor([0.5199])
     """
-    z = logits.gather(-1, F.embedding(target, order))
+    z = logits.gather(-1, F.embedding(target, order)).clamp(min=torch.finfo(logits.dtype).min)
     z = (z - z[..., :1]).unbind(-1)  # from the label's, so that small sums keep their digits
     charge = F.embedding(target, mass).cumsum(-1).unbind(-1)  # of a step: the mass before it
     total, value = z[0], torch.zeros_like(z[0])  # log of the sum of the first exponentials

@@ -14,11 +14,7 @@ and names an equation by an anchor before it and by its tag, ``<a id="eq-amol"><
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from urllib.parse import unquote
-
-from pybtex.database import parse_file
 
 WORDS = r"(?:[^\[\]\\`]|\\.|`[^`]*`)+"
 ADDRESS = r"(?:[^()\s]|\([^()\s]*\))+"
@@ -35,19 +31,6 @@ RESULT = re.compile(r"(?:[\w./-]+\.ipynb)?#((fig|tab|eq)-[\w-]+)")
 TERM = re.compile(r"(?:[\w./-]*/)?glossary\.md#term-([\w-]+)")
 
 
-@cache
-def bibliography(file: Path) -> dict[str, str]:
-    """Keys of the entries by their addresses."""
-    found = {}
-    for key, entry in parse_file(str(file)).entries.items():
-        fields = entry.fields
-        for field, start in (("doi", "https://doi.org/"), ("url", ""),
-                             ("eprint", "https://arxiv.org/abs/")):  # fmt: skip
-            if field in fields:
-                found[start + fields[field]] = key
-    return found
-
-
 def with_roles(text: str, sources: Mapping[str, str]) -> str:
     """MyST of a notebook's Markdown; code stays as it is.
 
@@ -55,7 +38,7 @@ def with_roles(text: str, sources: Mapping[str, str]) -> str:
     ----------
     text : str
     sources : mapping
-        From `bibliography`.
+        From `companion.page.citations.bibliography`.
 
     Raises
     ------

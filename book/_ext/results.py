@@ -10,10 +10,11 @@ import os
 import re
 from pathlib import Path
 
-from references import bibliography, with_roles
+from references import with_roles
 from sphinx.util import logging
 
 from companion.claims.verdicts import VERDICTS
+from companion.page.citations import bibliography
 from companion.page.tables import DASH
 
 logger = logging.getLogger(__name__)

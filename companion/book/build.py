@@ -12,8 +12,8 @@ from companion.claims.ledger import ledger
 from companion.claims.tails import with_tails
 from companion.page.sentences import sentences
 from companion.paths import build_dir
-from companion.studies.recording_checks import compare_runs, write_notes
-from companion.studies.recordings import TRAINED_BY_BUILD, grid_of
+from companion.studies.grids import TRAINED_BY_BUILD, compare_runs, grid_of
+from companion.studies.recording_checks import write_notes
 
 
 def build_book(workers: int = 2) -> Path:

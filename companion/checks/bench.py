@@ -42,7 +42,7 @@ BARS = {"share": (0.5, 0.6), "DataLoader loop": (15, 10), "best other": (1.3, 1.
 # The runs that a build trains; data sets of any size for the growth of cost.
 BUILD = (
     "from companion import run_studies\n"
-    "from companion.studies.recordings import TRAINED_BY_BUILD, grid_of\n"
+    "from companion.studies.grids import TRAINED_BY_BUILD, grid_of\n"
     "grids = [settings for name in TRAINED_BY_BUILD for _, settings in grid_of(name)]\n"
     "run_studies(grids, workers=2)"
 )

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from amol.metrics import HIGHER_IS_BETTER, METRICS, PROBABILITY_METRICS
-from companion.data.dataset import split
+from companion.data.dataset import divide
 from companion.paper.published import PAPER_SEEDS
 from companion.train.runs import named_dataset
 
@@ -71,7 +71,7 @@ def near(a: Cell, b: Cell) -> bool:
 @cache
 def _test_counts(dataset: str, split_seed: int) -> np.ndarray:
     data = named_dataset(dataset)
-    test = split(data.y, split_seed)[2]
+    test = divide(data, split_seed)[2]
     return np.bincount(data.y[test], minlength=data.num_classes)
 
 

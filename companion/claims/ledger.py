@@ -30,7 +30,7 @@ NUMBER_RULE = (
     "difference, 2·sqrt(s_ours²/n_ours + s_paper²/5), and half a unit of the last printed decimal; "
     "direction only if by more, but clearly on the paper's side of CE; else not reproduced."
 )
-CELL = ["dataset", "method", "metric"]
+NUMBER = ["dataset", "method", "metric"]
 GENERATED = "Synthetic"  # made by this companion so that CE's QWK is about as printed
 COLUMNS = [
     "id", "kind", "where", "dataset", "method", "metric", "claim", "paper_mean", "paper_std",
@@ -153,7 +153,7 @@ def balance(entries: pd.DataFrame) -> dict[str, float]:
         ``mean_abs_CHR_ext`` (mean |ours − paper| over the distinct cells of Tables 2 to 4).
     """
     numbers = entries[entries["kind"] == "number"]
-    distinct = numbers.drop_duplicates(CELL)
+    distinct = numbers.drop_duplicates(NUMBER)
     made = distinct["dataset"] == GENERATED
     groups = {
         "numbers": distinct[~made],

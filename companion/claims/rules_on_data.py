@@ -11,8 +11,7 @@ from companion.claims.evidence import CannotTest, Cell, evidence_of_runs, level
 from companion.claims.rules_on_runs import RULES, listed, rule
 from companion.claims.verdicts import verdict, weigh
 from companion.data.datasets import load_dataset
-from companion.studies import fair_fight
-from companion.studies.recordings import folder, load
+from companion.studies.recordings import load, made
 
 SIZES = {"Synthetic": (5000, 7), "Wine Red": (1599, 6), "Wine White": (4898, 7),
          "Abalone": (4177, 7)}  # fmt: skip
@@ -160,7 +159,7 @@ def one_hyperparameter(evidence, claim):
 
 @rule
 def alpha_needs_tuning(evidence, claim):
-    if not (folder() / "alpha.csv").exists():
+    if not made("alpha"):
         raise CannotTest("the sweep of alpha isn't recorded")
     rows = load("alpha")
     swept = {a: evidence_of_runs(part) for a, part in rows.groupby("strength")}
@@ -176,9 +175,9 @@ def alpha_needs_tuning(evidence, claim):
 
 def _untuned(*metrics: str) -> Callable[[str, str, str], Cell]:
     """Cells of the fair fight's untuned networks over its splits, by (dataset, method, metric)."""
-    if not (folder() / f"{fair_fight.NAME}.csv").exists():
+    if not made("fair_fight"):
         raise CannotTest("the fair fight isn't recorded")
-    rows = fair_fight.load()
+    rows = load("fair_fight")
     groups = rows[rows["rule"] == "default"].groupby(["dataset", "method"])[list(metrics)]
     found = groups.agg(["mean", "std", "count"])
     return lambda dataset, method, metric: Cell(*found.loc[(dataset, method), metric])

@@ -21,7 +21,7 @@ from companion.paper.published import CLAIMS, Claim
 from companion.studies import protocol_search
 from companion.studies.protocol_fit import fits_as_well, log_likelihood
 from companion.studies.protocol_space import CELLS
-from companion.studies.recordings import folder, load
+from companion.studies.recordings import load, made
 
 BLOCK = 5  # seeds, as many as the paper has
 
@@ -111,9 +111,9 @@ def recorded_worlds() -> tuple[World, ...]:
     """The worlds of all recordings that have been made."""
     worlds = []
     for name, make in MADE_OF.items():
-        if (folder() / f"{name}.csv").exists():
+        if made(name):
             worlds += make(load(name))
-    if (folder() / "protocols.csv").exists():
+    if made(protocol_search.NAME):
         fitting = worlds_of_protocols().items()
         worlds += [World("protocol", f"protocol {number}", e) for number, e in fitting if number]
     return tuple(worlds)

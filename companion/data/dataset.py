@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -15,6 +16,7 @@ FRACTIONS = (0.6, 0.2, 0.2)  # training, validation, test
 LARGEST_FEATURE = 1e15
 LARGEST = 1e100  # beyond, the square of a number may not be finite
 SMALLEST_SPREAD = 1e-140  # its square keeps all digits in float64
+RARE = 15  # rows of a class, below which it joins a neighbor: 15 leave three for a part of a fifth
 
 
 class DataError(StudyError, ValueError):
@@ -39,6 +41,9 @@ class Dataset:
         Origin and licence in one line.
     lines : sequence of int, length N or 0
         Line of each row in the user's file, counted from 1; empty for the package's own sets.
+    groups : sequence of int, length N or 0
+        Number of each row's group, 0..G-1, which no split parts, such as the rows of one person;
+        empty where each row stands alone.
     """
 
     name: str
@@ -48,6 +53,7 @@ class Dataset:
     class_names: tuple[str, ...]
     source: str
     lines: Sequence[int] = ()
+    groups: Sequence[int] = ()
 
     @property
     def num_classes(self) -> int:
@@ -154,6 +160,60 @@ def split(
     return train, validation, test
 
 
+def divide(
+    dataset: Dataset,
+    split_seed: int,
+    order: str = SPLIT_ORDERS[0],
+    fractions: tuple[float, float, float] = FRACTIONS,
+    stratify: bool = True,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices of a data set's training, validation and test part; its groups stay whole.
+
+    Without groups this is `split`. Groups are dealt in a random order, larger ones first, each to
+    the part that lacks most of what the group holds: the sum, over the group's rows, of the share
+    of their class that the part still lacks (of several parts the first). ``order`` means nothing
+    then.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    split_seed, order, fractions, stratify
+        As in `split`.
+
+    Returns
+    -------
+    train, validation, test : ndarray of int
+
+    Raises
+    ------
+    DataError
+        For groups that shouldn't be stratified.
+    """
+    if not len(dataset.groups):
+        return split(dataset.y, split_seed, order, fractions, stratify)
+    if not stratify:
+        raise DataError(
+            f"{dataset.name} has groups that stay whole (rows of one person, say); they are only "
+            "dealt by class: set stratify to true"
+        )
+    groups = np.asarray(dataset.groups)
+    counts = np.zeros((groups.max() + 1, dataset.num_classes), dtype=np.int64)  # (G, K)
+    np.add.at(counts, (groups, dataset.y), 1)
+    dealt = np.random.RandomState(split_seed).permutation(len(counts))
+    dealt = dealt[np.argsort(-counts.sum(axis=1)[dealt], kind="stable")]
+    wanted = np.outer(fractions, counts.sum(axis=0))  # (3, K)
+    lacking = wanted.copy()
+    part_of = np.empty(len(counts), dtype=np.int64)
+    for group in dealt.tolist():
+        held = counts[group].nonzero()[0]
+        # fsum rounds once, whatever the order, so that a tie is one on every processor.
+        gains = [fsum(row) for row in (counts[group] * lacking / wanted)[:, held].tolist()]
+        part_of[group] = chosen = gains.index(max(gains))
+        lacking[chosen] -= counts[group]
+    parts = part_of[groups]
+    return tuple(np.flatnonzero(parts == part) for part in range(3))
+
+
 def standardize(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Center and scale each column by the mean and standard deviation over ``rows``.
 
@@ -234,6 +294,6 @@ def duplicate_rows(dataset: Dataset) -> int:
 def twin_share(dataset: Dataset, split_seed: int) -> float:
     """Share of test rows whose features and label also occur among training or validation rows."""
     rows = [row.tobytes() for row in np.column_stack([dataset.X, dataset.y])]
-    train, validation, test = split(dataset.y, split_seed)
+    train, validation, test = divide(dataset, split_seed)
     seen = {rows[i] for i in np.concatenate([train, validation])}
     return float(np.mean([rows[i] in seen for i in test]))

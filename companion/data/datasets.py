@@ -1,4 +1,4 @@
-"""The data sets by name: the paper's four benchmarks, or a path to a user's own table.
+"""The data sets by name: the paper's four, others, or a path to a user's own table.
 
 ``load_dataset("Wine Red")`` returns features and integer labels 0..K-1. The three UCI files come
 with the package and are checked on loading; the fourth set is generated.
@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from companion.data import collection
 from companion.data.csv_dataset import file_stem, is_file, read_csv
-from companion.data.dataset import DataError, Dataset, merge_rare_classes
+from companion.data.dataset import RARE, DataError, Dataset, merge_rare_classes
+from companion.errors import did_you_mean
 
 DATASETS = ("Synthetic", "Wine Red", "Wine White", "Abalone")
 # Other encodings of sex, to show that the choice of one-hot hardly matters.
@@ -24,7 +26,6 @@ ABALONE_VARIANTS = {
 }
 # Six more, for studies beyond the paper, which the default of a study leaves out.
 MORE_DATASETS = ("ERA", "ESL", "LEV", "SWD", "Balance scale", "ANES 1996")
-RARE = 15  # rows of a class, below which it joins a neighbor: 15 leave three for a part of a fifth
 DATA = Path(__file__).parent / "files"
 
 _PARTIES = ("strong Democrat", "weak Democrat", "Independent-Democrat", "Independent",
@@ -46,7 +47,7 @@ SYNTHETIC_WEIGHTS = (1.0, -0.8, 0.6, 0.5, -0.4, 0.3, 0.3, -0.2, 0.2, 0.1)
 def load_dataset(
     name: str | PathLike, target: str = "", order: Sequence = (), **options
 ) -> Dataset:
-    """Load one of `DATASETS` or `MORE_DATASETS`, or a user's own table.
+    """Load one of `DATASETS`, of `MORE_DATASETS` or of the collection, or a user's own table.
 
     Parameters
     ----------
@@ -66,14 +67,20 @@ def load_dataset(
     """
     if is_file(name):
         stem = file_stem(Path(name).name)
-        if stem in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS):
+        if stem in (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS, *collection.descriptions()):
             raise ValueError(f"{name}: {stem} is a data set of this book; rename the file")
         return read_csv(name, target, order, **options)
     if name in ABALONE_VARIANTS:
         return _abalone_variant(name)
+    if name in collection.descriptions():
+        return collection.load(name)
     if name not in (*DATASETS, *MORE_DATASETS):
+        hint = did_you_mean(name, (*DATASETS, *MORE_DATASETS, *collection.descriptions()))
         allowed = ", ".join((*DATASETS, *MORE_DATASETS))
-        raise ValueError(f"unknown data set {name!r}; allowed: {allowed}, or a path to a .csv file")
+        raise ValueError(
+            f"unknown data set {name!r}; {hint}allowed: {allowed}, a set of the collection "
+            "(companion/data/files/collection.toml), or a path to a .csv file"
+        )
     if name == "Synthetic":
         return _synthetic()
     file, sha256, read, source = _FILES[name]

@@ -3,7 +3,7 @@
 The distance to the paper is always the mean over several cells of |our mean − printed mean|.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import matplotlib as mpl
 import matplotlib.lines
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from amol.metrics import HIGHER_IS_BETTER, center_hedging_rate
+from amol.metrics import center_hedging_rate
 from companion.page.style import (
     BAND,
     FAINT,
@@ -27,7 +27,6 @@ from companion.page.style import (
 from companion.page.tables import HEADINGS, summarize
 from companion.paper.open_choices import CHOSEN
 from companion.paper.published import published
-from companion.studies.paired_intervals import paired_differences
 from companion.train.settings import StudySettings
 from companion.train.study import predictions
 
@@ -70,7 +69,7 @@ def standing(distances: pd.DataFrame) -> dict[str, str]:
 def rank_splits(rows: pd.DataFrame) -> pd.DataFrame:
     """How far the published cells of each split lie from the paper.
 
-    ``rows`` is the recording "ranking". One row per metric and split, nearest first: metric,
+    ``rows`` is the recording "hundred_splits". One row per metric and split, nearest first: metric,
     split_seed, distance, rank.
     """
     found = []
@@ -150,20 +149,8 @@ def count_ties(settings: StudySettings) -> tuple[int, int]:
     return ties, total
 
 
-def paired(
-    runs: pd.DataFrame, pairs: Sequence[tuple[str, str]], metrics: Sequence[str]
-) -> pd.DataFrame:
-    """`paired_differences` for several pairs (method, baseline) and metrics."""
-    found = [
-        paired_differences(runs, *pair, metric, lower_is_better=not HIGHER_IS_BETTER[metric])
-        for metric in metrics
-        for pair in pairs
-    ]
-    return pd.concat(found, ignore_index=True)
-
-
 def verified(checks: pd.DataFrame) -> pd.DataFrame:
-    """What `recording_checks.verify` found of recorded runs and the same trained again, as text."""
+    """What `verify` of a study found of recorded runs and the same trained again, as text."""
     exact = ["QWK recorded", "QWK retrained", "largest difference"]
     names = {"dataset": "Data set", "method": "Method", "seed": "Seed", "split_seed": "Split"}
     return checks.assign(**checks[exact].map("{:.6f}".format)).rename(columns=names)
@@ -228,7 +215,7 @@ def marks(
 
 
 @two_widths
-def ranking(frame: pd.DataFrame, split_seed: int) -> Figure:
+def ranked_splits(frame: pd.DataFrame, split_seed: int) -> Figure:
     """The splits of `rank_splits` in their order, one panel per metric; ``split_seed`` is named."""
     groups = list(frame.groupby("metric", sort=False))
     figure, axes = panels(len(groups), 2.8)
@@ -247,7 +234,7 @@ def ranking(frame: pd.DataFrame, split_seed: int) -> Figure:
 
 @two_widths
 def forest(frame: pd.DataFrame) -> Figure:
-    """Paired differences of `paired`, one metric, with intervals; one panel per data set."""
+    """`paired_differences` of one metric, with intervals; one panel per data set."""
     frame = frame.assign(name=frame["method"] + " − " + frame["baseline"])
     names, groups = list(frame["name"].unique()), list(frame.groupby("dataset", sort=False))
     figure, axes = panels(len(groups), 0.8 + 0.34 * len(names), 0.9, narrow=2, sharey=True)

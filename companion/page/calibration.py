@@ -10,7 +10,7 @@ from amol import engine
 from amol.metrics.probabilities import BINS
 from companion.page.appendix import BLUE, RED
 from companion.page.style import FAINT, escape_math, is_wide, panels, starts_row, two_widths
-from companion.studies.decisions import DECIMALS, fit_temperature, tempered
+from companion.studies.decisions import SCORE_DECIMALS, fit_temperature, tempered
 from companion.studies.fair_fight import run_of
 
 
@@ -40,7 +40,7 @@ def reliability(dataset: str, methods: Sequence[str], splits: Sequence[int]) -> 
         for when, p in (("before", np.concatenate(before)), ("after", np.concatenate(after))):
             for rows in np.array_split(np.argsort(p.round(6), kind="stable"), BINS):
                 mean = float(p[rows].mean()), float(hit[rows].mean())
-                found.append((method, when, *np.round(mean, DECIMALS)))
+                found.append((method, when, *np.round(mean, SCORE_DECIMALS)))
     return pd.DataFrame(found, columns=["method", "when", "p", "hits"])
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from amol.losses import center_class
-from amol.metrics import HIGHER_IS_BETTER
 from companion.data.datasets import load_dataset
 from companion.page.appendix import BLUE, RED
 from companion.page.style import (
@@ -26,10 +25,9 @@ from companion.page.style import (
 )
 from companion.page.tables import HEADINGS, Table
 from companion.page.words import change
-from companion.studies.paired_intervals import paired_differences
-from companion.studies.ranking import cliques, mean_ranks, signed_rank
+from companion.studies.decisions import HIGHER_IS_BETTER
+from companion.studies.rank_tests import cliques, mean_ranks, signed_rank
 
-HIGHER = {"end_recall"} | {m for m, higher in HIGHER_IS_BETTER.items() if higher}  # is better
 REGIONS = {"QWK": 0.01, "MAE": 0.02, "end_recall": 0.02, "CHR": 0.02}  # of practical equivalence
 
 
@@ -61,16 +59,16 @@ def means(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def ranks(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """Mean rank per method and metric over the data sets that have the metric, 1 the best."""
-    return pd.DataFrame(
-        {m: mean_ranks(means(rows, m).dropna() * (1 if m in HIGHER else -1)) for m in metrics}
-    )
+    signs = {metric: 1 if HIGHER_IS_BETTER[metric] else -1 for metric in metrics}
+    return pd.DataFrame({m: mean_ranks(means(rows, m).dropna() * s) for m, s in signs.items()})
 
 
 def scores_table(rows: pd.DataFrame, metric: str) -> Table:
     """Means of a metric, a method in each row, by mean rank; the best per data set is bold."""
     wide = means(rows, metric)
     rank = ranks(rows, [metric])[metric].sort_values(kind="stable")
-    best = wide.round(3).eq((wide.max if metric in HIGHER else wide.min)(axis=1).round(3), axis=0)
+    best = wide.max(axis=1) if HIGHER_IS_BETTER[metric] else wide.min(axis=1)
+    best = wide.round(3).eq(best.round(3), axis=0)
     cells = wide.map("{:.3f}".format)
     cells = cells.mask(best, "**" + cells + "**").T.loc[rank.index]
     cells.insert(0, "Mean rank", rank.map("{:.1f}".format))
@@ -106,33 +104,23 @@ def rank_diagram(table: pd.DataFrame, difference: float) -> Figure:
     return figure
 
 
-def contrasts(
-    rows: pd.DataFrame, pairs: Sequence[tuple[str, str]], metrics: Sequence[str]
-) -> pd.DataFrame:
-    """`paired_differences` for several pairs (method, baseline) and metrics."""
-    found = [
-        paired_differences(rows.dropna(subset=m), *pair, m, m not in HIGHER)
-        for pair in pairs
-        for m in metrics
-    ]
-    return pd.concat(found, ignore_index=True)
-
-
 def verdicts(differences: pd.DataFrame) -> pd.DataFrame:
-    """What `contrasts` come to over the data sets, a row per pair and metric.
+    """How each pair of methods compares over all data sets, a row per pair and metric.
 
-    Columns: method, baseline, metric, sets, better and worse (data sets whose interval leaves zero
-    out), difference (mean over sets, positive where higher), and the probabilities P(worse),
-    P(equal) and P(better) of the signed-rank test with the metric's region of `REGIONS`.
+    ``differences`` is from `paired_differences`. Columns: method, baseline, metric, sets, better
+    and worse (data sets whose interval leaves zero out), difference (mean over sets, positive
+    where higher), and the probabilities P(worse), P(equal) and P(better) of the signed-rank test
+    with the metric's region of `REGIONS`.
     """
     found = []
-    keys = ["method", "baseline", "metric"]
-    for key, part in differences.groupby(keys, sort=False):
-        gains = part["difference"] * (1 if key[2] in HIGHER else -1)
-        chances = signed_rank(gains.to_numpy(), REGIONS[key[2]])
-        counts = [int((part["verdict"] == v).sum()) for v in ("better", "worse")]
-        found.append((*key, len(part), *counts, part["difference"].mean(), *chances))
-    columns = [*keys, "sets", "better", "worse", "difference", "P(worse)", "P(equal)", "P(better)"]
+    for pair, own in differences.groupby(["method", "baseline"], sort=False):
+        for metric, part in own.groupby("metric", sort=False):
+            gains = part["difference"] * (1 if HIGHER_IS_BETTER[metric] else -1)
+            chances = signed_rank(gains.to_numpy(), REGIONS[metric])
+            counts = [int((part["verdict"] == v).sum()) for v in ("better", "worse")]
+            found.append((*pair, metric, len(part), *counts, part["difference"].mean(), *chances))
+    columns = ["method", "baseline", "metric", "sets", "better", "worse", "difference",
+               "P(worse)", "P(equal)", "P(better)"]  # fmt: skip
     return pd.DataFrame(found, columns=columns)
 
 
@@ -179,10 +167,13 @@ def steps(rows: pd.DataFrame, ways: Mapping[str, tuple], metrics: Sequence[str])
     DataFrame
         Columns metric, way, dataset and difference, NaN where a set doesn't have the metric.
     """
-    cells = rows.groupby(["method", "rule", "dataset"], sort=False)[list(metrics)].mean()
+    means = {
+        pair: part.groupby("dataset", sort=False)[list(metrics)].mean()
+        for pair, part in rows.groupby(["method", "rule"], sort=False)
+    }
     found = []
     for way, (start, end) in ways.items():
-        gaps = (cells.loc[end] - cells.loc[start]).stack().rename("difference").reset_index()
+        gaps = (means[end] - means[start]).stack().rename("difference").reset_index()
         found.append(gaps.rename(columns={"level_1": "metric"}).assign(way=way))
     return pd.concat(found, ignore_index=True)
 
@@ -204,7 +195,7 @@ def steps_figure(frame: pd.DataFrame) -> Figure:
         means = part.groupby("way", sort=False)["difference"].mean().items()
         dots = [(way, x, "o", FAINT, 5) for way, x in part[["way", "difference"]].to_numpy()]
         for way, x in means:
-            good = (x > 0) == (metric in HIGHER)
+            good = (x > 0) == HIGHER_IS_BETTER[metric]
             dots.append((way, x, "D", BLUE if good else RED, 9))
         for way, x, marker, color, size in dots:
             inside = low <= x <= high

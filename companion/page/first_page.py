@@ -12,7 +12,7 @@ from amol.metrics import HIGHER_IS_BETTER
 from companion.page.fights import ranks
 from companion.page.style import STYLE, canvas, name_panel, row_names, two_widths
 from companion.page.words import listed
-from companion.studies import fair_fight
+from companion.studies import fair_fight, recordings
 from companion.studies.paired_intervals import paired_differences
 
 BASELINE = "CE"
@@ -87,18 +87,14 @@ def stacked_shares(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def contrasts(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Every method against cross-entropy, split by split, as `paired_intervals.paired_differences`.
+def against_baseline(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """`paired_differences` of every method from cross-entropy.
 
     A method that isn't there on every data set is left out.
     """
     counts = runs.groupby("method", sort=False)["dataset"].nunique()
     methods = counts.index[counts == runs["dataset"].nunique()].drop(BASELINE)
-    return pd.concat(
-        [paired_differences(runs, method, BASELINE, metric, not HIGHER_IS_BETTER[metric])
-         for metric in metrics for method in methods],
-        ignore_index=True,
-    )  # fmt: skip
+    return paired_differences(runs, [(method, BASELINE) for method in methods], metrics)
 
 
 def advised(found: pd.DataFrame) -> str:
@@ -109,7 +105,7 @@ def advised(found: pd.DataFrame) -> str:
     Parameters
     ----------
     found : DataFrame
-        Rows of `contrasts` with one metric.
+        Rows of `against_baseline` with one metric.
     """
     sign = 1 if HIGHER_IS_BETTER[found["metric"].iloc[0]] else -1
     gain = (sign * found["difference"]).groupby(found["dataset"])
@@ -126,7 +122,7 @@ def advised(found: pd.DataFrame) -> str:
 def in_words(found: pd.DataFrame) -> str:
     """Range of the differences of one method and metric, and on how many data sets each is shown.
 
-    ``found`` holds rows of `contrasts`; a difference is the method's minus cross-entropy's.
+    ``found`` holds rows of `against_baseline`; a difference is the method's minus cross-entropy's.
     """
     ends = found["difference"].agg(["min", "max"]).round(3) + 0.0
     low, high = (f"{d:+.3f}".replace("-", "−") if d else "0.000" for d in ends)
@@ -137,7 +133,7 @@ def in_words(found: pd.DataFrame) -> str:
 
 def tuned_alike() -> tuple[bool, str, str]:
     """AMOL's place in the fair fight, as a sentence for `companion.page.say`."""
-    runs = fair_fight.load()
+    runs = recordings.load("fair_fight")
     runs = runs[runs["method"].isin(fair_fight.METHODS) & runs["rule"].eq("QWK")]
     rank = ranks(runs, ["QWK"])["QWK"].sort_values(kind="stable")
     ahead = list(rank.index[: rank.index.get_loc("AMOL")])

@@ -10,7 +10,7 @@ from companion.page.appendix import BLUE
 from companion.page.style import INK, STYLE, canvas, row_names, two_widths
 from companion.studies import protocol_fit as fits
 from companion.studies.protocol_search import protocol_of
-from companion.studies.protocol_space import SPACE, Protocol, describe
+from companion.studies.protocol_space import SPACE, CandidateProtocol, describe
 
 PANELS = {
     "Training": ("batch_size", "layers", "monitor", "restore", "epochs"),
@@ -29,7 +29,7 @@ TOPICS = {
 
 def named(row: pd.Series) -> str:
     """A protocol by what it has other than the default."""
-    protocol, default = protocol_of(row), Protocol()
+    protocol, default = protocol_of(row), CandidateProtocol()
     other = [name for name in SPACE if getattr(protocol, name) != getattr(default, name)]
     return ", ".join(describe(n, getattr(protocol, n)) for n in other) or "the default"
 

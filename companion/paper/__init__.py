@@ -1,3 +1,3 @@
 """What the paper says: its numbers and claims (`published`), and what it leaves open
-(`open_choices`); beside it `tocuco`, the numbers of a benchmark.
+(`open_choices`).
 """

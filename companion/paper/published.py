@@ -1,4 +1,4 @@
-"""Numbers and claims of the paper, as data.
+"""Numbers and claims of the paper, and numbers of a benchmark beside it, as data.
 
 Numbers are in ``data/published.csv`` as printed, claims in ``data/claims.toml`` in our own words,
 each with the rule by which `companion.claims.ledger` judges it.
@@ -124,3 +124,14 @@ REVISIONS = tuple(
     Revision(**{key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()})
     for entry in tomllib.loads((_DATA / "revisions.toml").read_text(encoding="utf-8"))["revision"]
 )
+
+TOCUCO_MLPS = ("MLP", "MLP-CLM", "MLP-T")
+
+
+def tocuco_means() -> pd.DataFrame:
+    """Means of the benchmark TOC-UCO on the sets that it shares with the fair fight.
+
+    Columns dataset, method, QWK and AMAE: means over 30 partitions of 70/30 (Ayllón-Gavilán et
+    al., Neurocomputing 684 (2026) 133528, arXiv 2507.17348).
+    """
+    return pd.read_csv(_DATA / "tocuco.csv")

@@ -1,6 +1,8 @@
 """Recorded studies and what is computed from them.
 
-`recordings` holds the grids, `recording_checks` their comparison with runs of this machine.
-`protocol_space`, `protocol_search` and `protocol_fit` ask which protocol the printed numbers speak
-for; `fair_fight` tunes every loss alike; `twins` splits repeated rows by group.
+`registry` names all: `grids` and two studies that go task by task (`task_study`), `fair_fight`,
+where every loss is tuned alike, and `grouped_splits`; `protocol_search`, with `protocol_space` and
+`protocol_fit`, asks which protocol the printed numbers speak for. `recordings` keeps their rows,
+`recording_checks` compares them with rows made here. `paired_intervals` and `rank_tests` compare
+methods, `decisions` measures what one network can still decide.
 """

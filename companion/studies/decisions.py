@@ -1,19 +1,21 @@
 """What one trained network can still decide, and how far its probabilities can be trusted.
 
-All values are rounded to `DECIMALS`, so that no last bit of a library's exp and log is seen.
+All values are rounded to `SCORE_DECIMALS`, so that no last bit of a library's exp and log is seen.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
+from amol import metrics
 from amol.losses import center_class
 from amol.metrics import METRICS, ranked_probability_score
 from amol.metrics.probabilities import calibration_error
 
-DECIMALS = 4
+SCORE_DECIMALS = 4
 LABEL_METRICS = ("QWK", "CHR", "CHR_ext", "accuracy", "MAE", "AMAE", "center_recall",
                  "extreme_recall")  # fmt: skip
+HIGHER_IS_BETTER = metrics.HIGHER_IS_BETTER | {"end_recall": True}
 LEAST = 2.0**-23  # probabilities below float32's precision count as this much
 TEMPERATURES = 2.0 ** (np.arange(-16, 33) / 8)  # from 1/4 to 16
 
@@ -55,12 +57,15 @@ DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 
 def label_scores(y: np.ndarray, y_pred: np.ndarray, num_classes: int) -> dict[str, float]:
-    """`LABEL_METRICS`, and end_recall: the lower recall of the two outermost classes."""
+    """`LABEL_METRICS` and `end_recall`."""
     scores = {name: METRICS[name](y, y_pred, num_classes) for name in LABEL_METRICS}
-    ends = [np.mean(y_pred[y == end] == end) for end in (0, num_classes - 1)]
-    return {
-        name: round(float(v), DECIMALS) for name, v in (scores | {"end_recall": min(ends)}).items()
-    }
+    scores["end_recall"] = end_recall(y, y_pred, num_classes)
+    return {name: round(float(value), SCORE_DECIMALS) for name, value in scores.items()}
+
+
+def end_recall(y: np.ndarray, y_pred: np.ndarray, num_classes: int) -> float:
+    """The lower one of the recalls of class 0 and class K−1, which `extreme_recall` pools."""
+    return min(float(np.mean(y_pred[y == end] == end)) for end in (0, num_classes - 1))
 
 
 def tempered(p: np.ndarray, temperature: float | np.ndarray) -> np.ndarray:
@@ -70,14 +75,14 @@ def tempered(p: np.ndarray, temperature: float | np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def log_loss(y: np.ndarray, p: np.ndarray) -> float:
-    """Mean of −log p_y (NLL), no p below `LEAST`."""
+def clipped_nll(y: np.ndarray, p: np.ndarray) -> float:
+    """`amol.metrics.negative_log_likelihood` with no p below `LEAST`, as those of the engine."""
     return float(-np.log(np.maximum(p[np.arange(len(y)), y].astype(np.float64), LEAST)).mean())
 
 
 def fit_temperature(y: np.ndarray, p: np.ndarray) -> float:
-    """The one of `TEMPERATURES` with the least `log_loss`."""
-    return float(min(TEMPERATURES, key=lambda T: log_loss(y, tempered(p, T))))
+    """The one of `TEMPERATURES` with the least `clipped_nll`."""
+    return float(min(TEMPERATURES, key=lambda T: clipped_nll(y, tempered(p, T))))
 
 
 def probability_scores(
@@ -92,8 +97,8 @@ def probability_scores(
     scores, top = {"T": T}, p.argmax(axis=1)
     for name, q in (("", p), ("_T", tempered(p, T))):
         by_class = [calibration_error(y == k, q[:, k]) for k in range(q.shape[1])]
-        scores[f"NLL{name}"] = log_loss(y, q)
+        scores[f"NLL{name}"] = clipped_nll(y, q)
         scores[f"RPS{name}"] = ranked_probability_score(y, q)
         scores[f"ECE{name}"] = calibration_error(y == top, q.max(axis=1))
         scores[f"ECE_class{name}"] = sum(by_class) / len(by_class)
-    return {name: round(float(v), DECIMALS) for name, v in scores.items()}
+    return {name: round(float(v), SCORE_DECIMALS) for name, v in scores.items()}

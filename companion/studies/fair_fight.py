@@ -5,35 +5,29 @@ the untuned one first. A rule chooses one of them on the validation part, the fi
 highest QWK, or the lowest AMAE. Then the chosen network is measured on the test part, once per
 rule; the rule "default" takes the untuned candidate. From each cross-entropy network chosen by QWK,
 and from the untuned one, other decisions are measured, too. A row of the recording is one choice.
-
-What a method chose on a data set and split is kept in ``build/fair_fight`` the moment it is known,
-split by split, so that a command that is stopped goes on where it was.
 """
 
-import os
-import time
 from collections.abc import Callable
-from contextlib import closing
 from itertools import product
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from amol import engine
 from amol.metrics import METRICS
-from companion.data.datasets import DATASETS, MORE_DATASETS
-from companion.paths import build_dir
-from companion.studies.decisions import DECIMALS, DECISIONS, label_scores, probability_scores
-from companion.studies.protocol_search import digest
-from companion.studies.recording_checks import Comparison, compare_rows
-from companion.studies.recordings import folder, keep
+from companion.studies.decisions import (
+    DECISIONS,
+    SCORE_DECIMALS,
+    label_scores,
+    probability_scores,
+)
+from companion.studies.recordings import joint_key
+from companion.studies.task_study import TaskStudy
 from companion.train.runs import Run, plan
 from companion.train.settings import StudySettings
-from companion.train.workers import run_tasks
 
-NAME = "fair_fight"
-SETS = (*MORE_DATASETS, *DATASETS)
+PAPER_SETS = ("Synthetic", "Wine Red", "Wine White", "Abalone")
+OTHER_SETS = ("ERA", "ESL", "LEV", "SWD", "Balance scale", "ANES 1996")
 SPLITS = 30
 BATCH = 64  # as quick as 256 on large sets, quicker on small ones
 RATES, WIDTHS = (1e-3, 3e-3), (128, 64)  # learning rates, units per hidden layer; defaults first
@@ -61,8 +55,7 @@ CHANGED = {
     "AMOL": {f"alpha {alpha:g}": {"alpha": alpha} for alpha in (0.5, 2.0, 4.0)} | STOP,
 }
 PROTOCOL = ("lr", "hidden", "monitor")  # what of a candidate isn't the loss's own
-TEXT = {"weights": str, "key": str}  # digests, of which some look like numbers
-ROW = ["dataset", "method", "split_seed", "rule"]
+LABEL = ("dataset", "method", "split_seed", "rule")
 
 
 def candidates(method: str) -> list[dict]:
@@ -104,115 +97,95 @@ def _trained(run: Run, stop: Callable | None) -> engine.Outcome:
     return engine.train(run.loss, run.seed, run.data.arrays, run.settings.protocol, stop)
 
 
-def rows_of(dataset: str, method: str, split: int, stop: Callable | None = None) -> list[dict]:
+def _answers(method: str, rule: str) -> dict[str, str]:
+    """The decisions measured of what a rule chose, by the method's name in the recording."""
+    others = DECISIONS if method == "CE" and rule != "AMAE" else ()
+    return {method: ""} | {f"{method}, {decision}": decision for decision in others}
+
+
+def keys_of(dataset: str, method: str, split: int) -> dict[tuple, str]:
+    """By label, the key of all runs that a row rests on."""
+    tuned = joint_key(run_of(dataset, method, split, c).key for c in candidates(method))
+    keys = {
+        (dataset, name, split, rule): tuned[:8] for rule in RULES for name in _answers(method, rule)
+    }
+    for change, candidate in CHANGED.get(method, {}).items():
+        key = joint_key([run_of(dataset, method, split, candidate).key])
+        keys[dataset, method, split, change] = key[:8]
+    return keys
+
+
+def rows_of(dataset: str, method: str, split: int, stop: Callable | None) -> list[dict]:
     """Train a method's candidates on a split: one row per rule, and per decision of "CE"."""
     runs = [run_of(dataset, method, split, c) for c in candidates(method)]
-    key = digest(run.key for run in runs)
     outcomes = [_trained(run, stop) for run in runs]
     scores = pd.DataFrame([_validation(*pair) for pair in zip(runs, outcomes, strict=True)])
     rows = []
     for rule, choose in RULES.items():
         chosen = choose(scores)
-        labels = (dataset, method, split, rule, chosen)
-        rows.append(_row(labels, runs[chosen], outcomes[chosen], key))
-        for name in DECISIONS if method == "CE" and rule != "AMAE" else ():
-            labels = (dataset, f"CE, {name}", split, rule, chosen)
-            rows.append(_row(labels, runs[chosen], outcomes[chosen], key, name))
+        for name, decision in _answers(method, rule).items():
+            labels = (dataset, name, split, rule, chosen)
+            rows.append(_row(labels, runs[chosen], outcomes[chosen], decision))
     for change, candidate in CHANGED.get(method, {}).items():
-        run, labels = run_of(dataset, method, split, candidate), (dataset, method, split, change, 0)
-        rows.append(_row(labels, run, _trained(run, stop), digest([run.key])))
+        run = run_of(dataset, method, split, candidate)
+        rows.append(_row((dataset, method, split, change, 0), run, _trained(run, stop)))
     return rows
 
 
-def _row(labels: tuple, run: Run, outcome: engine.Outcome, key: str, decision: str = "") -> dict:
+def _row(labels: tuple, run: Run, outcome: engine.Outcome, decision: str = "") -> dict:
     """What is recorded of one choice; of another decision, labels and what they score."""
     arrays, y = run.data.arrays, run.data.y_test
-    row = dict(zip([*ROW, "candidate"], labels, strict=True))
-    digests = {"weights": outcome.weights_digest[:8], "key": key[:8]}
+    row = dict(zip([*LABEL, "candidate"], labels, strict=True))
+    weights = {"weights": outcome.weights_digest[:8]}
     if decision:
         counts = np.bincount(arrays.y_train, minlength=arrays.num_classes)
         y_pred = DECISIONS[decision](outcome.probabilities, counts)
-        return row | label_scores(y, y_pred, arrays.num_classes) | digests
+        return row | label_scores(y, y_pred, arrays.num_classes) | weights
     found = _validation(run, outcome).items()
-    row |= {f"validation_{name}": round(value, DECIMALS) for name, value in found}
+    row |= {f"validation_{name}": round(value, SCORE_DECIMALS) for name, value in found}
     row |= label_scores(y, outcome.y_pred, arrays.num_classes)
     held = arrays.y_validation, outcome.probabilities_validation
-    return row | probability_scores(y, outcome.probabilities, *held) | digests
+    return row | probability_scores(y, outcome.probabilities, *held) | weights
 
 
-def _fight(dataset: str, method: str, split: int, stop: Callable) -> pd.DataFrame:
-    """Rows of a method on a data set and split: as kept, or trained and kept."""
-    settings = candidates(method)
-    key = run_of(dataset, method, split, settings[0]).key
-    state = digest([key, str(settings), str(CHANGED.get(method))])
-    file = build_dir() / NAME / f"{dataset}-{method}-{split}-{state}.csv"
-    if not file.exists():
-        started = time.thread_time()
-        rows = pd.DataFrame(rows_of(dataset, method, split, stop))
-        rows["seconds"] = (time.thread_time() - started) / len(rows)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        scratch = file.with_suffix(".new")
-        rows.to_csv(scratch, index=False)
-        os.replace(scratch, file)
-    return pd.read_csv(file, dtype=TEXT)
+STUDY = TaskStudy(
+    "fair_fight",
+    task=LABEL[:3],
+    label=LABEL,
+    tasks=tuple(product((*OTHER_SETS, *PAPER_SETS), METHODS, range(SPLITS))),
+    keys=keys_of,
+    measure=rows_of,
+    trainings=lambda dataset, method, split: len(candidates(method)) + len(CHANGED.get(method, ())),
+)
+
+# Rules that choose α on the validation part, from the untuned AMOL networks.
+ALPHAS = {  # method and rule of the recording by α; KL is AMOL at α = 0
+    0.0: ("KL", "default"),
+    0.5: ("AMOL", "alpha 0.5"),
+    1.0: ("AMOL", "default"),
+    2.0: ("AMOL", "alpha 2"),
+    4.0: ("AMOL", "alpha 4"),
+}
+WITHIN = (0.0, 0.01, 0.02, 0.03)  # of the highest validation QWK, tried
 
 
-def fight(
-    sets: tuple[str, ...] = SETS,
-    methods: tuple[str, ...] = METHODS,
-    splits: int = SPLITS,
-    workers: int | None = None,
-    address: str | None = None,
-    progress: bool = False,
-) -> pd.DataFrame:
-    """Rows of the study or a part of it, in the order of the arguments.
+def by_alpha(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `ALPHAS` under a column alpha."""
+    keys = rows.set_index(["method", "rule"]).sort_index()
+    return pd.concat([keys.loc[[key]].assign(alpha=a) for a, key in ALPHAS.items()]).reset_index()
 
-    ``attrs["seconds"]`` is the time that training and measuring took on one core.
+
+def largest_within(rows: pd.DataFrame, within: float) -> pd.DataFrame:
+    """Per data set and split the row of the largest α whose validation QWK is near the best.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `by_alpha`.
+    within : float
+        How far below the highest validation QWK it may be.
     """
-    tasks = [(d, m, split) for split in range(splits) for d in sets for m in methods]
-    with closing(run_tasks(_fight, tasks, workers, address)) as results:
-        frames = list(
-            tqdm(results, total=len(tasks), unit="choice", mininterval=5, disable=not progress)
-        )
-    rows = pd.concat(frames, ignore_index=True)
-    seconds = float(rows.pop("seconds").sum())
-    names = [name for m in methods for name in (m, *(f"{m}, {d}" for d in DECISIONS))]
-    places = rows["dataset"].map(sets.index), rows["method"].map(names.index), rows["split_seed"]
-    rows = rows.iloc[np.lexsort(places[::-1])].reset_index(drop=True)
-    rows.attrs["seconds"] = seconds
-    return rows
-
-
-def record(workers: int | None = None, address: str | None = None) -> pd.DataFrame:
-    """Run the study and write ``fair_fight.csv``; what was kept isn't trained again."""
-    rows = fight(workers=workers, address=address, progress=True)
-    runs = sum(len(candidates(m)) + len(CHANGED.get(m, {})) for m in METHODS) * len(SETS) * SPLITS
-    keep(NAME, rows, {"trainings": runs, "training seconds": round(rows.attrs["seconds"])})
-    return rows
-
-
-def load() -> pd.DataFrame:
-    """Recorded rows."""
-    return pd.read_csv(folder() / f"{NAME}.csv", dtype=TEXT)
-
-
-def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
-    """Choose ``count`` data sets, methods and splits at random, train all candidates of each anew.
-
-    Returns
-    -------
-    DataFrame
-        One row per choice: `ROW`, QWK recorded, QWK retrained and equal, which looks at all columns
-        of the recording.
-    Comparison
-        ``keys_match`` looks at the sampled rows.
-    """
-    recorded = load()
-    known = recorded.loc[recorded["method"].isin(METHODS), ROW[:3]].drop_duplicates()
-    rng = np.random.default_rng(sample_seed)
-    chosen = known.iloc[sorted(rng.choice(len(known), min(count, len(known)), False))]
-    new = pd.DataFrame([row for where in chosen.itertuples(index=False) for row in rows_of(*where)])
-    old = new[ROW].merge(recorded, on=ROW, how="left")
-    equal, compared = compare_rows(NAME, old, new, ROW)
-    retrained = {"QWK recorded": old["QWK"], "QWK retrained": new["QWK"], "equal": equal}
-    return old[ROW].assign(**retrained), compared
+    where = ["dataset", "split_seed"]
+    best = rows.groupby(where)["validation_QWK"].transform("max")
+    near = rows[rows["validation_QWK"] >= best - within - 1e-9]
+    return near.loc[near.groupby(where, sort=False)["alpha"].idxmax()]

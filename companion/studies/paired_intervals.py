@@ -1,10 +1,13 @@
 """Paired differences over random splits, with intervals that know the splits overlap."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+
+from companion.studies.decisions import HIGHER_IS_BETTER
 
 TEST_TO_TRAIN = 20 / 60  # n_test / n_train of the paper's split
 
@@ -42,49 +45,48 @@ def corrected_interval(
 
 
 def paired_differences(
-    runs: pd.DataFrame, method: str, baseline: str, metric: str, lower_is_better: bool = False
+    rows: pd.DataFrame, pairs: Sequence[tuple[str, str]], metrics: Sequence[str]
 ) -> pd.DataFrame:
-    """Paired comparison of two methods on each data set over the splits of ``runs``.
+    """Paired comparisons of methods on each data set over the splits of ``rows``.
 
     Parameters
     ----------
-    runs : DataFrame
-        Columns dataset, method, split_seed and ``metric``; seeds of one split are averaged.
-    method, baseline : str
-    metric : str
-    lower_is_better : bool
-        Whether a negative difference favors ``method``.
+    rows : DataFrame
+        Columns dataset, method, split_seed and the metrics; seeds of one split are averaged. A
+        data set that lacks a metric or one of a pair's methods has no row for it.
+    pairs : sequence of tuple
+        Method and baseline.
+    metrics : sequence of str
 
     Returns
     -------
     DataFrame
-        One row per data set: dataset, method, baseline, metric, splits, difference (method −
-        baseline), low, high (95 % interval), wins (share of splits that favor ``method``) and
-        verdict: "better", "worse" or "no difference shown".
+        One row per metric, pair and data set, in this order: dataset, method, baseline, metric,
+        splits, difference (method − baseline), low, high (95 % interval), wins (share of splits
+        that favor ``method``) and verdict: "better", "worse" or "no difference shown".
     """
-    rows = []
-    for dataset, group in runs.groupby("dataset", sort=False):
-        table = group.pivot_table(index="split_seed", columns="method", values=metric)
-        if not {method, baseline} <= set(table.columns):
-            continue
-        differences = (table[method] - table[baseline]).dropna().to_numpy()
-        mean, low, high = corrected_interval(differences)
-        gain = -differences if lower_is_better else differences
-        verdict = "no difference shown"
-        if low > 0 or high < 0:
-            verdict = "better" if gain.mean() > 0 else "worse"
-        rows.append(
-            {
-                "dataset": dataset,
-                "method": method,
-                "baseline": baseline,
-                "metric": metric,
-                "splits": len(differences),
-                "difference": mean,
-                "low": low,
-                "high": high,
-                "wins": float((gain > 0).mean()),
-                "verdict": verdict,
-            }
-        )
-    return pd.DataFrame(rows)
+    columns = ["dataset", "method", "baseline", "metric", "splits", "difference", "low", "high",
+               "wins", "verdict"]  # fmt: skip
+    found = []
+    for metric in metrics:
+        sets = {
+            dataset: group.pivot_table(index="split_seed", columns="method", values=metric)
+            for dataset, group in rows.dropna(subset=metric).groupby("dataset", sort=False)
+        }
+        for method, baseline in pairs:
+            for dataset, table in sets.items():
+                if {method, baseline} <= set(table.columns):
+                    differences = (table[method] - table[baseline]).dropna().to_numpy()
+                    compared = _compared(differences, HIGHER_IS_BETTER[metric])
+                    found.append((dataset, method, baseline, metric, *compared))
+    return pd.DataFrame(found, columns=columns)
+
+
+def _compared(differences: np.ndarray, higher_is_better: bool) -> tuple:
+    """Splits, mean, interval, wins and verdict of a method over its baseline."""
+    mean, low, high = corrected_interval(differences)
+    gain = differences if higher_is_better else -differences
+    verdict = "no difference shown"
+    if low > 0 or high < 0:
+        verdict = "better" if gain.mean() > 0 else "worse"
+    return len(differences), mean, low, high, float((gain > 0).mean()), verdict

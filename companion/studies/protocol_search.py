@@ -15,35 +15,33 @@ as Table 2 alone, has its own best, so that a protocol chosen on some numbers wa
 others. Every run is stored the moment it ends; a command that is stopped goes on where it was.
 """
 
-import hashlib
-import json
-from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from amol.metrics import center_hedging_rate
-from companion.host import processor
 from companion.paper.open_choices import CHOICES, register_readings
+from companion.studies import recordings
 from companion.studies.protocol_fit import PRINTED_METRICS, best, log_likelihood
-from companion.studies.protocol_space import CELLS, Protocol, random_protocols
-from companion.studies.recording_checks import Comparison
-from companion.studies.recordings import folder, keep
+from companion.studies.protocol_space import CELLS, CandidateProtocol, random_protocols
+from companion.studies.recording_checks import Comparison, compare, never_made, sample
+from companion.studies.recordings import DECIMALS, joint_key
 from companion.train.runs import plan
 from companion.train.settings import StudySettings
 from companion.train.study import outcomes_of, run_studies
 
+NAME = "protocol_cells"
 SCREEN = {"Wine Red": ("CE", "AMOL")}
 BOTH = SCREEN | {"Wine White": ("CE", "AMOL")}
 WINES, WHOLE_TABLES, THREE = 60, 32, 9
-DECIMALS = 6
 MEASURED = (*PRINTED_METRICS, "accuracy")
-CELL = ["stage", "form", "protocol", "dataset", "method"]
+ROW = ["stage", "form", "protocol", "dataset", "method"]
+Protocols = dict[int, CandidateProtocol]  # by number
 Task = tuple[dict, list[StudySettings], dict]  # labels, settings, published names of methods
 
 
-def tasks(stage: str, protocols: dict[int, Protocol], cells: dict, seeds: int) -> list[Task]:
+def tasks(stage: str, protocols: Protocols, cells: dict, seeds: int) -> list[Task]:
     """What to run in a stage, one task per protocol and data set."""
     return [
         ({"stage": stage, "form": "", "protocol": number}, p.settings(dataset, names, seeds), {})
@@ -52,7 +50,7 @@ def tasks(stage: str, protocols: dict[int, Protocol], cells: dict, seeds: int) -
     ]
 
 
-def form_tasks(number: int, protocol: Protocol, seeds: int) -> list[Task]:
+def form_tasks(number: int, protocol: CandidateProtocol, seeds: int) -> list[Task]:
     """Other forms of single losses under one protocol."""
     register_readings()
     found = []
@@ -83,21 +81,16 @@ def run(todo: list[Task], **how) -> tuple[pd.DataFrame, dict]:
 
 def aggregate(rows: pd.DataFrame) -> pd.DataFrame:
     """Means and standard deviations (NaN for one seed) of each cell, and a digest of its keys."""
-    cells = rows.groupby(CELL, sort=False)
+    cells = rows.groupby(ROW, sort=False)
     parts = {"seeds": cells["seed"].count()}
     for metric in MEASURED:
         parts[metric] = cells[metric].mean().round(DECIMALS)
         parts[f"{metric} std"] = cells[metric].std().round(DECIMALS)
-    parts["key"] = cells["key"].agg(digest)
+    parts["key"] = cells["key"].agg(joint_key)
     return pd.DataFrame(parts).reset_index()
 
 
-def digest(keys: Iterable[str]) -> str:
-    """The first 12 digits of the SHA-256 of several runs' keys."""
-    return hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
-
-
-def other_centers(number: int, protocol: Protocol, seeds: int) -> pd.DataFrame:
+def other_centers(number: int, protocol: CandidateProtocol, seeds: int) -> pd.DataFrame:
     """CHR_ext on Wine Red with the upper middle class, or either, as the center; rows as of `run`.
 
     The upper middle is the lower one of the reversed scale. Either one: the sum of both rates,
@@ -117,14 +110,14 @@ def other_centers(number: int, protocol: Protocol, seeds: int) -> pd.DataFrame:
         lower, upper = np.array(rates).T
         for form, values in {"upper": upper, "either": lower + upper}.items():
             labels = ("forms", f"center: {form}", number, "Wine Red", method)
-            found.append(dict(zip(CELL, labels, strict=True)) | {
+            found.append(dict(zip(ROW, labels, strict=True)) | {
                 "seeds": len(values), "CHR_ext": values.mean().round(DECIMALS),
-                "CHR_ext std": values.std(ddof=1).round(DECIMALS), "key": digest(keys),
+                "CHR_ext std": values.std(ddof=1).round(DECIMALS), "key": joint_key(keys),
             })  # fmt: skip
     return pd.DataFrame(found)
 
 
-def around(cells: pd.DataFrame, pool: dict[int, Protocol]) -> dict[int, Protocol]:
+def around(cells: pd.DataFrame, pool: Protocols) -> Protocols:
     """Protocols that differ in one choice from the best of ``cells`` and aren't among them.
 
     Those that ``pool`` lacks get the numbers after its last.
@@ -137,10 +130,10 @@ def around(cells: pd.DataFrame, pool: dict[int, Protocol]) -> dict[int, Protocol
     return {numbers[protocol]: protocol for protocol in near}
 
 
-def tried_frame(protocols: dict[int, Protocol]) -> pd.DataFrame:
+def tried_frame(protocols: Protocols) -> pd.DataFrame:
     """Settings by protocol."""
     return pd.DataFrame.from_dict(
-        {number: asdict(p) for number, p in protocols.items()}, orient="index"
+        {number: p._asdict() for number, p in protocols.items()}, orient="index"
     ).rename_axis("protocol")
 
 
@@ -157,7 +150,7 @@ def search(**how) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
     facts : dict
         Runs and the seconds that their training took.
     """
-    near = [Protocol(), Protocol(layers=3)]
+    near = [CandidateProtocol(), CandidateProtocol(layers=3)]
     pool = [*near, *random_protocols(), *near[0].neighbors(), *near[1].neighbors()]
     pool = dict(enumerate(dict.fromkeys(pool)))
     done, facts = [], {"runs": 0, "training seconds": 0.0}
@@ -169,7 +162,7 @@ def search(**how) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
         done.append(cells)
         return cells
 
-    def fittest(cells: pd.DataFrame, count: int) -> dict[int, Protocol]:
+    def fittest(cells: pd.DataFrame, count: int) -> Protocols:
         """The best and the default."""
         chosen = best(log_likelihood(cells, tried_frame(pool)), count)
         return {number: pool[number] for number in dict.fromkeys([0, *chosen])}
@@ -192,68 +185,47 @@ def search(**how) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
     return tried_frame(pool), pd.concat(done, ignore_index=True), facts
 
 
-def record(**how) -> pd.DataFrame:
+def record(workers: int | None = None, address: str | None = None) -> pd.DataFrame:
     """Search and write ``protocols.csv`` (settings) and ``protocol_cells.csv`` (results)."""
-    tried, cells, facts = search(**how)
-    keep("protocols", tried.reset_index(), facts)
-    cells.to_csv(folder() / "protocol_cells.csv", index=False, lineterminator="\n")
+    tried, cells, facts = search(workers=workers, address=address, progress=True)
+    recordings.write_rows(recordings.folder() / "protocols.csv", tried.reset_index())
+    recordings.keep(NAME, cells, facts)
     return cells
 
 
 def load() -> tuple[pd.DataFrame, pd.DataFrame, dict]:
     """What `record` wrote: settings by protocol, results, facts."""
-    tried = pd.read_csv(folder() / "protocols.csv", index_col="protocol")
-    cells = pd.read_csv(folder() / "protocol_cells.csv", keep_default_na=True)
+    tried = pd.read_csv(recordings.folder() / "protocols.csv", index_col="protocol")
+    cells = recordings.load("protocol_cells")
     cells["form"] = cells["form"].fillna("")
-    return tried, cells, json.loads((folder() / "protocols.json").read_text())
+    return tried, cells, recordings.note(NAME)
 
 
-def protocol_of(row: pd.Series) -> Protocol:
+def protocol_of(row: pd.Series) -> CandidateProtocol:
     """A protocol from its row of settings."""
-    kinds = {name: type(value) for name, value in asdict(Protocol()).items()}
-    return Protocol(**{name: kind(row[name]) for name, kind in kinds.items()})
-
-
-def _of_row(cell: pd.Series, protocol: Protocol) -> Task:
-    """The task that a recorded row came from, its own method alone."""
-    grid = protocol.settings(cell["dataset"], (cell["method"],), int(cell["seeds"]))
-    return cell[["stage", "form", "protocol"]].to_dict(), grid, {}
+    kinds = {name: type(value) for name, value in CandidateProtocol()._asdict().items()}
+    return CandidateProtocol(**{name: kind(row[name]) for name, kind in kinds.items()})
 
 
 def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
-    """Train ``count`` random rows of one seed again; compare the keys of all rows but *forms*."""
-    tried, cells, facts = load()
+    """Train ``count`` random rows of one seed again; see `recording_checks.compare`.
+
+    ``keys_match`` looks at the keys of all rows but *forms*.
+    """
+    label = ["protocol", "dataset", "method"]
+    if not recordings.made(NAME):
+        return never_made(NAME, label)
+    tried, cells, _ = load()
     cells = cells[cells["stage"] != "forms"]
     protocols = {number: protocol_of(row) for number, row in tried.iterrows()}
-    planned = [_of_row(cell, protocols[cell["protocol"]]) for _, cell in cells.iterrows()]
-    keys = [
-        digest(run.key for settings in grid for run in plan(settings)) for _, grid, _ in planned
-    ]
 
-    single = np.flatnonzero(cells["seeds"] == 1)
-    rng = np.random.default_rng(sample_seed)
-    chosen = sorted(rng.choice(single, min(count, len(single)), False).tolist())
-    news = [run([planned[place]])[0].iloc[0] for place in chosen]
-    columns = ["protocol", "dataset", "method", "QWK recorded", "QWK retrained",
-               "largest difference", "equal"]  # fmt: skip
-    rows, differing = [], []
-    for place, new in zip(chosen, news, strict=True):
-        old = cells.iloc[place]
-        gaps = {m: abs(old[m] - new[m]) for m in MEASURED if not _same(old[m], new[m])}
-        rows.append((*old[["protocol", "dataset", "method", "QWK"]], new["QWK"],
-                     max(gaps.values(), default=0.0), not gaps))  # fmt: skip
-        if gaps:
-            metric = next(iter(gaps))
-            where = f"protocol {old['protocol']}, {old['dataset']}, {old['method']}, {metric}"
-            on, here = facts["processor"], processor()
-            differing.append(f"{where} {old[metric]!r} on {on}, {new[metric]!r} on {here}")
-    file = hashlib.sha256((folder() / "protocol_cells.csv").read_bytes()).hexdigest()
-    same_keys, first = keys == cells["key"].tolist(), next(iter(differing), "")
-    comparison = Comparison(
-        "protocols", len(rows), len(differing), same_keys, first, facts["processor"], file
-    )
-    return pd.DataFrame(rows, columns=columns), comparison
+    def task(cell) -> Task:
+        """What a recorded row came from, its own method alone."""
+        grid = protocols[cell.protocol].settings(cell.dataset, (cell.method,), cell.seeds)
+        return {"stage": cell.stage, "form": cell.form, "protocol": cell.protocol}, grid, {}
 
-
-def _same(a: float, b: float) -> bool:
-    return a == b or (np.isnan(a) and np.isnan(b))
+    planned = (task(cell)[1] for cell in cells.itertuples())
+    keys = [joint_key(run.key for settings in grid for run in plan(settings)) for grid in planned]
+    chosen = sample(cells[cells["seeds"] == 1], count, sample_seed)
+    new, _ = run([task(cell) for cell in chosen.itertuples()])
+    return compare(NAME, chosen[[*label, *MEASURED]], new, label, keys == cells["key"].tolist())

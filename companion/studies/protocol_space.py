@@ -6,8 +6,8 @@ touches its own cells alone; nor is the center at even K, which is a matter of t
 """
 
 import math
+from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 
@@ -36,24 +36,15 @@ CELLS = {  # data set -> methods whose cells the paper prints
 }
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """One answer to every open choice; fields as in `StudySettings`, the default as there."""
+_DEFAULTS = [getattr(StudySettings, name) for name in SPACE]
 
-    batch_size: int = StudySettings.batch_size
-    layers: int = StudySettings.layers
-    monitor: str = StudySettings.monitor
-    restore: bool = StudySettings.restore
-    epochs: int = StudySettings.epochs
-    split_order: str = StudySettings.split_order
-    split_seed: int = StudySettings.split_seed
-    standardize_on: str = StudySettings.standardize_on
-    weight_decay: float = StudySettings.weight_decay
-    dropout: float = StudySettings.dropout
+
+class CandidateProtocol(namedtuple("_Answers", SPACE, defaults=_DEFAULTS)):
+    """One answer to every open choice: a value of each field of `SPACE`, by default the book's."""
 
     def settings(self, dataset: str, methods: Sequence[str], seeds: int) -> list[StudySettings]:
         """What to run for some cells with seeds 0 … ``seeds`` − 1."""
-        values = asdict(self)
+        values = self._asdict()
         if self.split_seed != PER_RUN:
             return [StudySettings(dataset, tuple(methods), seeds, **values)]
         return [
@@ -61,17 +52,17 @@ class Protocol:
             for seed in range(seeds)
         ]
 
-    def neighbors(self) -> list["Protocol"]:
+    def neighbors(self) -> list["CandidateProtocol"]:
         """All protocols that differ in one choice."""
         return [
-            replace(self, **{name: value})
+            self._replace(**{name: value})
             for name, values in SPACE.items()
             for value in values
             if value != getattr(self, name)
         ]
 
     def __str__(self) -> str:
-        return ", ".join(describe(f.name, getattr(self, f.name)) for f in fields(self))
+        return ", ".join(describe(*pair) for pair in self._asdict().items())
 
 
 def describe(name: str, value) -> str:
@@ -100,7 +91,7 @@ def space_size() -> int:
     return math.prod(map(len, SPACE.values()))
 
 
-def random_protocols(count: int = RANDOM, seed: int = 0) -> list[Protocol]:
+def random_protocols(count: int = RANDOM, seed: int = 0) -> list[CandidateProtocol]:
     """Random protocols in which every value of a choice is equally frequent.
 
     Each choice's values are repeated to ``count`` and shuffled on their own (a Latin hypercube on
@@ -111,4 +102,4 @@ def random_protocols(count: int = RANDOM, seed: int = 0) -> list[Protocol]:
         name: [values[place % len(values)] for place in rng.permutation(count)]
         for name, values in SPACE.items()
     }
-    return [Protocol(*row) for row in zip(*columns.values(), strict=True)]
+    return [CandidateProtocol(*row) for row in zip(*columns.values(), strict=True)]

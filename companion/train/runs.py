@@ -4,14 +4,14 @@ import hashlib
 import inspect
 import json
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import torch
 
 from amol import engine
 from amol.losses import LOSSES, OrdinalLoss
-from companion.data.dataset import Dataset, network_features, split
+from companion.data.dataset import Dataset, divide, network_features
 from companion.data.datasets import load_dataset
 from companion.host import processor
 from companion.train.fingerprint import Unsure, fingerprint
@@ -29,9 +29,9 @@ class Prepared:
     digest: str
 
 
-@cache
+@lru_cache(maxsize=128)  # of a long study, the splits of a few data sets
 def _prepare(data: Dataset, standardize_on: str, *how) -> Prepared:
-    return arrange(data, split(data.y, *how), standardize_on)
+    return arrange(data, divide(data, *how), standardize_on)
 
 
 def arrange(data: Dataset, parts: tuple[np.ndarray, ...], standardize_on: str) -> Prepared:

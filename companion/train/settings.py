@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 
 from amol.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
+from companion.data import collection
 from companion.data.csv_dataset import is_file
 from companion.data.csv_table import Format
 from companion.data.dataset import FRACTIONS, SPLIT_ORDERS, Dataset
@@ -167,7 +168,8 @@ def _read_datasets(values: Mapping) -> tuple[tuple[str, ...], dict[str, Dataset]
             data = load_dataset(name, target, order, **options)
             own[data.name], name = data, data.name
         names.append(name)
-    names = _names("datasets", names, DATASETS, (*MORE_DATASETS, *ABALONE_VARIANTS, *own))
+    others = (*MORE_DATASETS, *ABALONE_VARIANTS, *collection.descriptions(), *own)
+    names = _names("datasets", names, DATASETS, others)
     for_files = {"target": target, "order": ", ".join(order), "csv_options": options}
     for name, value in for_files.items():
         if value and not own:

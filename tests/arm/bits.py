@@ -44,14 +44,15 @@ def prepare(path):
         weight = [1.0, 2.0, 1.0, 0.5, 3.0] if K == 5 else None
         loss = LOSSES[name](num_classes=K, weight=weight)
         found = rule(loss)
-        kind, tables, counted, terms, outputs = found.formula
+        tables, counted, terms, outputs = found.formula
         X, y = rng.normal(size=(n, features)), rng.integers(0, K, n)
         X[:, 0] += y / K
         X = X.astype(np.float32)
         for key, value in dict(X=X, y=y, tables=tables, counted=counted, terms=terms).items():
             arrays[f"{key}{at}"] = value
-        rest = dict(num_classes=K, meaning=found.meaning, without=None)
-        others.append([kind, outputs, rest | {"shared_head": loss.shared_head}, changes, name])
+        functions = found.kind.__name__, found.meaning.__name__
+        rest = dict(num_classes=K, without=None, shared_head=loss.shared_head)
+        others.append([*functions, outputs, rest, changes, name])
     np.savez(path, others=json.dumps(others), **arrays)
 
 
@@ -65,13 +66,18 @@ def without_torch():
 
 def main(path):
     without_torch()
-    from amol.engine.gradients import Formula
-    from amol.engine.kernels import WIDTH, aligned
-    from amol.engine.training import Arrays, Compiled, Protocol, run
+    from amol.engine.cache import kept_machine_code
+
+    with kept_machine_code():
+        from amol.engine import kinds, meanings
+        from amol.engine.gradients import Formula
+        from amol.engine.kernels import WIDTH, aligned
+        from amol.engine.training import Arrays, Compiled, Protocol, run
 
     print(f"vectors of {WIDTH}", file=sys.stderr)
     cases = np.load(path)
-    for at, (kind, outputs, rest, changes, name) in enumerate(json.loads(str(cases["others"]))):
+    for at, case in enumerate(json.loads(str(cases["others"]))):
+        kind, meaning, outputs, rest, changes, name = case
         X, y, given, counted, terms = (
             cases[f"{key}{at}"] for key in ("X", "y", "tables", "counted", "terms")
         )
@@ -80,7 +86,8 @@ def main(path):
         n = len(X) * 2 // 3
         data = Arrays(X[:n], y[:n], X[n:], y[n:], X[n:], rest["num_classes"])
         protocol = replace(Protocol(epochs=4), **changes)
-        rule = Compiled(Formula(kind, tables, counted, terms, outputs), **rest)
+        functions = getattr(kinds, kind), getattr(meanings, meaning)
+        rule = Compiled(*functions, Formula(tables, counted, terms, outputs), **rest)
         found = run(rule, at, data, protocol)
         digest = hashlib.sha256(found.weights_digest.encode())
         for part in (found.y_pred, found.probabilities):

@@ -31,7 +31,7 @@ PROCESSORS = {
 
 def printed(*arguments: object, cache: str, **changes: str) -> str:
     """What `bits.py` prints in a process of its own; Numba keys its cache by processor."""
-    variables = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": cache} | changes
+    variables = os.environ | {"PYTHONPATH": str(ROOT), "AMOL_CACHE": cache} | changes
     command = [sys.executable, str(SCRIPT), *map(str, arguments)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True)
     if done.returncode:

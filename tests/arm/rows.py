@@ -10,14 +10,14 @@ import json
 import sys
 from pathlib import Path
 
-from companion.studies.recording_checks import verify
-from companion.studies.recordings import RECORDINGS, folder
+from companion.studies.grids import GRIDS, verify
+from companion.studies.recordings import made
 from companion.train import study
 
 
 def main(count: int, store: Path) -> None:
     study.store_path = lambda: store  # so that no run of another processor is taken
-    names = [name for name in RECORDINGS if (folder() / f"{name}.csv").exists()]
+    names = list(filter(made, GRIDS))
     compared, first = 0, None
     for at, name in enumerate(names):
         share = count * (at + 1) // len(names) - count * at // len(names)

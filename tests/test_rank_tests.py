@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from companion.page import fights
-from companion.studies import ranking, strength
+from companion.studies import fair_fight, rank_tests
 
 # Demšar (JMLR 7, 2006), Table 5a: q at 0.05 for 2 to 10 classifiers
 NEMENYI = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
@@ -15,7 +15,7 @@ NEMENYI = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
 @pytest.mark.parametrize("k, q", list(enumerate(NEMENYI, start=2)))
 def test_critical_difference_has_the_published_quantiles(k, q):
     sets = 12
-    found = ranking.critical_difference(k, sets)
+    found = rank_tests.critical_difference(k, sets)
     assert found / np.sqrt(k * (k + 1) / (6 * sets)) == pytest.approx(q, abs=1.1e-3)
 
 
@@ -23,15 +23,17 @@ def test_critical_difference_agrees_with_nemenyi_of_scikit_posthocs():
     # scikit-posthocs 0.17.1, posthoc_nemenyi_friedman: ranks 3.1429 and 1.9286 on 14 sets, four
     # methods, have p = 0.061683
     p = 0.061683
-    assert ranking.critical_difference(4, 14, level=p) == pytest.approx(3.1429 - 1.9286, abs=1e-3)
+    assert rank_tests.critical_difference(4, 14, level=p) == pytest.approx(
+        3.1429 - 1.9286, abs=1e-3
+    )
 
 
 def test_friedman_is_chi_squared_of_the_ranks():
     scores = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 5)))
     n, k = scores.shape
-    ranks = ranking.mean_ranks(scores)
+    ranks = rank_tests.mean_ranks(scores)
     wanted = 12 * n / (k * (k + 1)) * ((ranks**2).sum() - k * (k + 1) ** 2 / 4)
-    statistic, p = ranking.friedman(scores)
+    statistic, p = rank_tests.friedman(scores)
     assert statistic == pytest.approx(wanted)
     assert p == pytest.approx(stats.chi2.sf(wanted, k - 1))
 
@@ -45,8 +47,8 @@ DIFFERENCES = np.array([0.035, -0.03, 0.013, 0.029, 0.016, -0.005, 0.024, 0.042,
     [(0.01, (0.00038, 0.03256, 0.96706)), (0.005, (0.0015, 0.00036, 0.99814))],
 )
 def test_signed_rank_agrees_with_baycomp(region, wanted):
-    assert ranking.signed_rank(DIFFERENCES, region) == pytest.approx(wanted, abs=5e-3)
-    assert ranking.signed_rank(-DIFFERENCES, region) == pytest.approx(wanted[::-1], abs=5e-3)
+    assert rank_tests.signed_rank(DIFFERENCES, region) == pytest.approx(wanted, abs=5e-3)
+    assert rank_tests.signed_rank(-DIFFERENCES, region) == pytest.approx(wanted[::-1], abs=5e-3)
 
 
 def test_the_rule_takes_the_largest_alpha_near_the_best():
@@ -58,9 +60,9 @@ def test_the_rule_takes_the_largest_alpha_near_the_best():
             "validation_QWK": [0.5, 0.6, 0.595, 0.4],
         }
     )
-    assert strength.largest_within(frame, 0.0)["alpha"].tolist() == [1.0]
-    assert strength.largest_within(frame, 0.01)["alpha"].tolist() == [2.0]
-    assert strength.largest_within(frame, 0.5)["alpha"].tolist() == [4.0]
+    assert fair_fight.largest_within(frame, 0.0)["alpha"].tolist() == [1.0]
+    assert fair_fight.largest_within(frame, 0.01)["alpha"].tolist() == [2.0]
+    assert fair_fight.largest_within(frame, 0.5)["alpha"].tolist() == [4.0]
 
 
 def test_the_front_has_what_no_other_point_beats():
