@@ -170,9 +170,6 @@ show_forest(
     "every interval covers zero.",
 )  # fmt: skip
 
-# %% [markdown]
-# ## What holds on other splits
-
 
 # %%
 def differs(method, baseline, metric):
@@ -192,6 +189,10 @@ def differs(method, baseline, metric):
     return bool(clauses), text, f"{name} isn't shown to differ from that of {other}."
 
 
+# %% [markdown]
+# ## What holds on other splits
+
+# %%
 # %%
 say(
     "- **Agreement.**", *(differs("AMOL", other, "QWK") for other in ("CE", "OLL", "SORD")),
