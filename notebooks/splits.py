@@ -193,7 +193,6 @@ def differs(method, baseline, metric):
 # ## What holds on other splits
 
 # %%
-# %%
 say(
     "- **Agreement.**", *(differs("AMOL", other, "QWK") for other in ("CE", "OLL", "SORD")),
     "The paper has AMOL ahead of all three everywhere.",
