@@ -29,6 +29,7 @@ pdf: book
 	$(BIN) -m companion pdf
 
 wheel: $(INSTALLED)
+	@rm -rf amol/build build/wheel  # setuptools packs whatever an earlier build left there
 	$(BIN) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel ./amol
 
 test: $(INSTALLED)

@@ -319,8 +319,13 @@ def bench(record: bool) -> None:
 @amol.command()
 @click.argument("source")
 @click.argument("name")
+@click.option(
+    "--part", metavar="CAPTION",
+    help="Part of the book that it ends [default: that of the last notebook].",
+)  # fmt: skip
+@click.option("--title", metavar="TEXT", help="The page's title [default: words of NAME].")
 @pairs_option
-def fork(source: str, name: str, pairs) -> None:
+def fork(source: str, name: str, part: str | None, title: str | None, pairs) -> None:
     """Copy a notebook under a new name into the book.
 
     SOURCE is a notebook such as 05_results, NAME the new one's name, such as my_results.
@@ -332,5 +337,5 @@ def fork(source: str, name: str, pairs) -> None:
         original = notebooks.notebook_path(source)
         known = notebooks.parameters_of(original)
         values = notebooks.check_settings(known, read_parameters(known, pairs))
-        made = fork_notebook(original, name, values)
+        made = fork_notebook(original, name, values, part, title)
     print(f"{made} and its .py pair made and listed in _toc.yml; `amol build` shows it")

@@ -98,6 +98,15 @@ say(
     f"{(both['paper_verdict'] == both['verdict']).sum()} get the same verdict from both.",
 )  # fmt: skip
 
+
+# %%
+def shown_in(href):
+    """Link to the result or page that a claim names."""
+    page, _, label = href.removeprefix("notebooks/").replace(".html", ".ipynb").partition("#")
+    kind = {"fig": "Figure", "tab": "Table"}.get(label[:3])
+    return f"[{kind} {label[4:]}]({page}#{label})" if kind else "[text](" + page + ")"
+
+
 # %% [markdown]
 # ## Every claim
 #
@@ -108,15 +117,7 @@ say(
 # work is in the table as well; it claims nothing there, and the rule says as which statement it is
 # taken.
 
-
 # %%
-def shown_in(href):
-    """Link to the result or page that a claim names."""
-    page, _, label = href.removeprefix("notebooks/").replace(".html", ".ipynb").partition("#")
-    kind = {"fig": "Figure", "tab": "Table"}.get(label[:3])
-    return f"[{kind} {label[4:]}]({page}#{label})" if kind else "[text](" + page + ")"
-
-
 cells = pd.DataFrame({
     "Claim": claims["claim"] + " (" + claims["where"] + ")",
     "By the paper's": claims["paper_verdict"].replace("", tables.DASH),

@@ -155,9 +155,6 @@ show_forest(
     "every interval covers zero.",
 )  # fmt: skip
 
-# %% [markdown]
-# ## What holds on other splits
-
 
 # %%
 def differs(method, baseline, metric):
@@ -176,6 +173,9 @@ def differs(method, baseline, metric):
     text = f"{name} is shown to differ from that of {other}: {' and '.join(clauses)}."
     return bool(clauses), text, f"{name} isn't shown to differ from that of {other}."
 
+
+# %% [markdown]
+# ## What holds on other splits
 
 # %%
 say(

@@ -11,6 +11,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
+
+def tracked() -> list[Path]:
+    """The project's files, without what is built or ignored, as paths from its folder."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = map(Path, listed.rstrip("\0").split("\0"))
+    return [path for path in paths if (ROOT / path).is_file()]
+
+
 FIRST = """
 # %% [markdown]
 # (sec-first)=

@@ -17,6 +17,7 @@ from companion.data.collection import FILES, Description, descriptions, names, p
 from companion.data.dataset import DataError, Dataset, divide, duplicate_rows
 from companion.data.datasets import ABALONE_VARIANTS, DATASETS, MORE_DATASETS, load_dataset
 from companion.studies.fair_fight import SETS
+from companion.train.runs import named_dataset
 from companion.train.runs import prepare as prepare_study
 from companion.train.settings import StudySettings
 
@@ -279,6 +280,7 @@ def test_a_study_takes_the_sets_by_name(capsys):
 
 
 def test_the_command_says_which_extra_is_missing(one_set, capsys):
+    named_dataset.cache_clear()
     one_set(package="no_such_package")
     assert main(["study", "--datasets", "cleveland", "--methods", "CE", "--seeds", "1"])
     assert 'pip install ".[sets]"' in capsys.readouterr().err

@@ -355,6 +355,58 @@ def test_the_contents_gain_one_line_and_lose_nothing(text, line, added):
     assert add_to_contents(text, "mine").splitlines() == [*lines[:line], added, *lines[line:]]
 
 
+PARTS = """parts:
+- caption: Paper
+  chapters:
+  - file: notebooks/01
+  - file: notebooks/02
+    sections:
+    - file: notebooks/03
+# more
+- chapters:
+  - file: book/a
+  - url: https://example.org
+    title: b
+  caption: "Use: it"  # for all
+- caption: Empty
+"""
+
+
+@pytest.mark.parametrize(("part", "line"), [("Paper", 7), ("Use: it", 12)])
+def test_a_fork_ends_the_part_that_its_author_names(part, line):
+    lines = PARTS.splitlines()
+    expected = [*lines[:line], "  - file: notebooks/mine", *lines[line:]]
+    assert add_to_contents(PARTS, "mine", part).splitlines() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "message"),
+    [
+        (PARTS, "paper", 'has no part \'paper\'; allowed: "Paper", "Use: it", "Empty"'),
+        (NESTED, "Paper", "has no part 'Paper'; allowed: none"),
+        (PARTS, "Empty", "lists no page in the part 'Empty'"),
+        ("root: [a", "Paper", "is no table of contents"),
+    ],
+)
+def test_a_part_that_is_not_there_is_named(text, part, message):
+    with pytest.raises(ValueError, match=message):
+        add_to_contents(text, "mine", part)
+
+
+@pytest.mark.parametrize(
+    ("title", "heading"), [(None, "# Your own"), (r"A & \1 _b_", r"# A & \1 _b_")]
+)
+def test_a_fork_has_a_title_of_its_own(monkeypatch, tmp_path, title, heading):
+    for module in (notebooks, fork):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+    (tmp_path / "notebooks").mkdir()
+    write_pair(tmp_path / "notebooks", "first", FIRST)
+    (tmp_path / "_toc.yml").write_text("- file: notebooks/first\n")
+    made = fork.fork_notebook("first", "your_own", title=title)
+    text = made.with_suffix(".py").read_text()
+    assert f"# (sec-first-your-own)=\n# {heading}\n" in text and "# # First\n" not in text
+
+
 @pytest.mark.parametrize("contents", ["root: a\n", "root: [a\n", "- file: book/a\n"])
 def test_a_fork_that_has_no_place_leaves_nothing(monkeypatch, tmp_path, contents):
     for module in (notebooks, fork):

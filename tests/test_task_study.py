@@ -122,3 +122,9 @@ def test_a_sample_of_tasks_is_done_again(home):
     assert sampled["largest difference"].to_numpy() == pytest.approx(1e-3)
     other = replace(trial, keys=lambda *task: keys(*task, code="2"))
     assert not other.verify(1)[1].keys_match
+
+
+def test_rows_other_than_those_planned_are_refused(home):
+    other = replace(study(Trial()), keys=lambda *task: {task: "1"})
+    with pytest.raises(ValueError, match=r"trial: \('B', 'q', 0\) left rows .*planned: \[\('B'"):
+        other.record(workers=1)

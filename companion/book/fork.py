@@ -7,14 +7,19 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from companion.book.notebooks import notebook_path
 from companion.paths import ROOT
 
 DEFINED = re.compile(r'"((?:fig|tab|eq)-[a-z0-9-]+)"')  # show("fig-…", <a id="eq-…">
-# A notebook in _toc.yml: its line, and further ones that are indented more, up to another notebook.
-NOTEBOOK = r"- +file: *[\"']?notebooks/"
-ENTRY = re.compile(rf"^( *){NOTEBOOK}.*(?:\n\1 +(?!{NOTEBOOK})\S.*)*", re.MULTILINE)
+# A page in _toc.yml: its line, and further ones that are indented more, those of pages under it
+# among them; a notebook's end at another notebook.
+PAGE = re.compile(r"^( *)- +(?:file|url):.*(?:\n\1 +\S.*)*", re.MULTILINE)
+_NOTEBOOK = r"- +file: *[\"']?notebooks/"
+NOTEBOOK = re.compile(rf"^( *){_NOTEBOOK}.*(?:\n\1 +(?!{_NOTEBOOK})\S.*)*", re.MULTILINE)
+TITLE = re.compile(r"^# .+", re.MULTILINE)
 
 
 def _in_the_book(values: Mapping) -> dict:
@@ -42,8 +47,8 @@ def _with_defaults(cell: str, values: Mapping) -> str:
     return "\n".join(lines)
 
 
-def _renamed(original: Path, name: str, defaults: Mapping) -> nbformat.NotebookNode:
-    """The notebook with its own labels, and links to them, suffixed by the new name."""
+def _renamed(original: Path, name: str, title: str, defaults: Mapping) -> nbformat.NotebookNode:
+    """The notebook under its title, its own labels and links to them suffixed by its name."""
     notebook = nbformat.read(original, as_version=4)
     own = {label for cell in notebook.cells for label in DEFINED.findall(cell.source)}
     own = sorted(own, key=len, reverse=True)
@@ -59,25 +64,54 @@ def _renamed(original: Path, name: str, defaults: Mapping) -> nbformat.NotebookN
             cell.source = cell.source.replace(f"\\tag{{{called}}}", f"\\tag{{{called}-{suffix}}}")
         if own:
             cell.source = labels.sub(rf"\1-{suffix}", cell.source)
+    headed = (c for c in notebook.cells if c.cell_type == "markdown" and TITLE.search(c.source))
+    if cell := next(headed, None):
+        cell.source = TITLE.sub(lambda _: f"# {title}", cell.source, count=1)
     return notebook
 
 
-def add_to_contents(text: str, name: str) -> str:
-    """The table of contents, the text of ``_toc.yml``, with a notebook after the last one.
+def _part(text: str, caption: str) -> tuple[int, int]:
+    """Where the text of a part of the table of contents begins and ends."""
+    try:
+        parts = YAML().load(text).get("parts", [])
+    except (YAMLError, AttributeError):
+        raise ValueError("_toc.yml is no table of contents") from None
+    captions = [part.get("caption") for part in parts]
+    if caption not in captions:
+        known = ", ".join(f'"{name}"' for name in captions if name)
+        raise ValueError(f"_toc.yml has no part {caption!r}; allowed: {known or 'none'}")
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    ends = [*(starts[part.lc.line] for part in parts), len(text)]
+    at = captions.index(caption)
+    return ends[at], ends[at + 1]
+
+
+def add_to_contents(text: str, name: str, part: str | None = None) -> str:
+    """The table of contents, the text of ``_toc.yml``, with one notebook more.
+
+    It comes after the last page of the part, without one after the last notebook of all.
 
     Raises
     ------
     ValueError
-        If the text lists no notebook.
+        If there is no such part, or no page in it; the message has the parts' captions.
     """
-    entries = [*ENTRY.finditer(text)]
-    if not entries:
-        raise ValueError("_toc.yml lists no page of the folder notebooks")
-    indent, end = entries[-1][1], entries[-1].end()
-    return f"{text[:end]}\n{indent}- file: notebooks/{name}{text[end:]}"
+    start, end = _part(text, part) if part else (0, len(text))
+    pages = [*(PAGE if part else NOTEBOOK).finditer(text[start:end])]
+    if not pages:
+        where = f"in the part {part!r}" if part else "of the folder notebooks"
+        raise ValueError(f"_toc.yml lists no page {where}")
+    indent, at = pages[-1][1], start + pages[-1].end()
+    return f"{text[:at]}\n{indent}- file: notebooks/{name}{text[at:]}"
 
 
-def fork_notebook(source: str | Path, name: str, defaults: Mapping | None = None) -> Path:
+def fork_notebook(
+    source: str | Path,
+    name: str,
+    defaults: Mapping | None = None,
+    part: str | None = None,
+    title: str | None = None,
+) -> Path:
     """Copy a notebook and its .py pair to ``notebooks/<name>`` and list it in ``_toc.yml``.
 
     The copy's own labels (and with them the names of its tables and figures) get the new name as
@@ -91,6 +125,10 @@ def fork_notebook(source: str | Path, name: str, defaults: Mapping | None = None
     defaults : mapping, optional
         Checked values (`companion.book.notebooks.check_settings`) that the copy's parameters
         start from. CSV files must lie in the folder of the book.
+    part : str, optional
+        Caption of the part of the book that the page is put at the end of; see `add_to_contents`.
+    title : str, optional
+        The page's title; without, the words of its name.
 
     Returns
     -------
@@ -107,7 +145,8 @@ def fork_notebook(source: str | Path, name: str, defaults: Mapping | None = None
         raise ValueError(f"the name is {name!r}; allowed: letters, digits and _")
     if target.exists() or target.with_suffix(".py").exists():
         raise FileExistsError(f"{target.stem} exists already")
-    notebook = _renamed(original, name, _in_the_book(defaults or {}))
+    title = title or name.replace("_", " ").capitalize()
+    notebook = _renamed(original, name, title, _in_the_book(defaults or {}))
     texts = {
         target: jupytext.writes(notebook, fmt="ipynb"),
         target.with_suffix(".py"): jupytext.writes(notebook, fmt="py:percent"),
@@ -119,7 +158,7 @@ def fork_notebook(source: str | Path, name: str, defaults: Mapping | None = None
         raise FileExistsError(f"{listed} exists: another fork is at work, or was ended") from None
     written = []
     try:
-        text = add_to_contents(contents.read_text(encoding="utf-8"), name)
+        text = add_to_contents(contents.read_text(encoding="utf-8"), name, part)
         listed.write_text(text, encoding="utf-8")
         for path, content in texts.items():
             with path.open("x", encoding="utf-8", newline="\n") as file:

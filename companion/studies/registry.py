@@ -11,7 +11,7 @@ from functools import partial
 
 import pandas as pd
 
-from companion.studies import fair_fight, grids, grouped_splits, protocol_search
+from companion.studies import fair_fight, grids, grouped_splits, hundred, protocol_search
 from companion.studies.recording_checks import Comparison
 from companion.studies.task_study import TaskStudy
 
@@ -39,6 +39,7 @@ STUDIES: dict[str, Study] = {
     protocol_search.NAME: Study(protocol_search.record, lambda: protocol_search.verify(2)[1]),
     fair_fight.STUDY.name: _by_task(fair_fight.STUDY, 1),
     grouped_splits.STUDY.name: _by_task(grouped_splits.STUDY, 2),
+    hundred.STUDY.name: Study(hundred.STUDY.record, lambda: hundred.verify(2)[1]),
 }
 
 

@@ -46,8 +46,8 @@ class TaskStudy:
     keys : callable
         ``keys(*task)``: by label, in order, the key of all that a row rests on.
     measure : callable
-        ``measure(*task, stop)``: the task's rows, each a dict, all but the key. ``stop`` asks
-        whether to end early; None is never.
+        ``measure(*task, stop)``: the task's rows, each a dict, QWK among its results, all but the
+        key. ``stop`` asks whether to end early; None is never.
     trainings : callable
         ``trainings(*task)``: how many networks a task trains.
     """
@@ -63,7 +63,10 @@ class TaskStudy:
     def rows_of(self, *task, stop: Callable[[], bool] | None = None) -> pd.DataFrame:
         """Train and measure a task."""
         rows, keys = self.measure(*task, stop), self.keys(*task)
-        return pd.DataFrame([row | {"key": keys[tuple(map(row.get, self.label))]} for row in rows])
+        labels = [tuple(row[column] for column in self.label) for row in rows]
+        if len(labels) != len(keys) or set(labels) != set(keys):
+            raise ValueError(f"{self.name}: {task} left rows {labels}; planned: {list(keys)}")
+        return pd.DataFrame(rows).assign(key=[keys[label] for label in labels])
 
     def run(
         self,
@@ -111,16 +114,24 @@ class TaskStudy:
                 self._keep(pd.concat([*done, *rest], ignore_index=True), seconds)
         return load(self.name)
 
-    def verify(self, count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
+    def verify(
+        self, count: int, sample_seed: int = 0, datasets: Sequence[str] | None = None
+    ) -> tuple[pd.DataFrame, Comparison]:
         """Do ``count`` random tasks of the recording again; see `recording_checks.compare`.
 
-        ``keys_match`` looks at the rows of these tasks.
+        ``keys_match`` looks at the rows of these tasks. They are drawn from ``datasets``, by
+        default all.
         """
         label = list(self.label)
         if not made(self.name):
             return never_made(self.name, label)
         rows = load(self.name)
-        chosen = sample(self._recorded(), count, sample_seed).itertuples(index=False)
+        there = self._recorded()
+        if datasets is not None:
+            there = there[there[self.task[0]].isin(datasets)]
+        if there.empty:
+            return never_made(self.name, label)
+        chosen = sample(there, count, sample_seed).itertuples(index=False)
         new = pd.concat([self.rows_of(*task) for task in chosen], ignore_index=True)
         return compare(self.name, new[label].merge(rows, "left", on=label), new, label)
 
