@@ -84,7 +84,7 @@ def test_a_stopped_build_leaves_no_process_and_keeps_what_was_done(built, end):
     before = copy.read_bytes()
     process = built.start()
     wait_until(lambda: report.exists() and report.read_text() and copy.read_bytes() != before)
-    wait_until(lambda: copy.with_suffix(".key").exists())
+    wait_until(lambda: copy.with_suffix(".json").exists())
     started = psutil.Process(process.pid).children(recursive=True)
     assert int(report.read_text()) in [child.pid for child in started]
     process.send_signal(end)
