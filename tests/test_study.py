@@ -2,7 +2,7 @@
 
 import itertools
 import os
-import random
+import random as pythons
 import sys
 import threading
 import time
@@ -241,7 +241,7 @@ STATEFUL = {
     "NumPy's random numbers": (
         lambda x, y, k: distance(x, y) * np.random.rand(), "random numbers"),
     "Python's random numbers": (
-        lambda x, y, k: distance(x, y) * random.random(), "the module random"),
+        lambda x, y, k: distance(x, y) * pythons.random(), "the module random"),
     "a generator": (lambda x, y, k: distance(x, y) * torch.rand(1, generator=OWN), "Generator"),
     "a mutable default": (
         lambda x, y, k, seen=[]: distance(x, y) * (len(seen), seen.append(1))[0],

@@ -267,6 +267,9 @@ def run_notebook(
             where = f"{source.stem}, cell [{error.exec_count}] `{_first_line(error.source)}`"
             reason = f"{error.ename}: {error.evalue}"
             raise NotebookError(f"{where}\n  {reason}\n  partial run: {output}") from None
+        except OSError as error:
+            reason = f"{source.stem}: {error.strerror or error}"
+            raise NotebookError(f"{reason}\n  partial run: {output}") from None
         except RuntimeError as error:  # a kernel that doesn't start or dies
             log.seek(0)
             last = "".join(log.read().decode(errors="replace").strip().splitlines()[-1:])
