@@ -13,6 +13,7 @@ from ruamel.yaml.error import YAMLError
 from companion.book.notebooks import notebook_path
 from companion.paths import ROOT
 
+DEVICE = re.compile("con|prn|aux|nul|(com|lpt)[0-9]", re.IGNORECASE)  # of Windows
 DEFINED = re.compile(r'"((?:fig|tab|eq)-[a-z0-9-]+)"')  # show("fig-…", <a id="eq-…">
 # A page in _toc.yml: its line, and further ones that are indented more, those of pages under it
 # among them; a notebook's end at another notebook.
@@ -141,10 +142,15 @@ def fork_notebook(
     """
     original, contents = notebook_path(source), ROOT / "_toc.yml"
     target = ROOT / "notebooks" / f"{name}.ipynb"
-    if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-        raise ValueError(f"the name is {name!r}; allowed: letters, digits and _")
-    if target.exists() or target.with_suffix(".py").exists():
-        raise FileExistsError(f"{target.stem} exists already")
+    if not re.fullmatch(r"[A-Za-z0-9_]{1,100}", name) or DEVICE.fullmatch(name):
+        raise ValueError(
+            f"the name is {name!r}; allowed: up to 100 letters, digits and _, but no name of a "
+            "device, such as con"
+        )
+    # Some file systems take names for equal that differ in case.
+    for path in sorted(target.parent.glob("*.*")):
+        if path.suffix in (".ipynb", ".py") and path.stem.lower() == name.lower():
+            raise FileExistsError(f"{path.stem} exists already")
     title = title or name.replace("_", " ").capitalize()
     notebook = _renamed(original, name, title, _in_the_book(defaults or {}))
     texts = {
