@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import jupytext
@@ -157,6 +157,12 @@ def fork_notebook(
         target: jupytext.writes(notebook, fmt="ipynb"),
         target.with_suffix(".py"): jupytext.writes(notebook, fmt="py:percent"),
     }
+    _write(texts, contents, lambda text: add_to_contents(text, name, part))
+    return target
+
+
+def _write(texts: Mapping[Path, str], contents: Path, change: Callable[[str], str]) -> None:
+    """Write new files and change the table of contents, or nothing at all."""
     listed = contents.with_name("_toc.yml.new")  # also keeps a second fork from changing it
     try:
         listed.touch(exist_ok=False)
@@ -164,7 +170,7 @@ def fork_notebook(
         raise FileExistsError(f"{listed} exists: another fork is at work, or was ended") from None
     written = []
     try:
-        text = add_to_contents(contents.read_text(encoding="utf-8"), name, part)
+        text = change(contents.read_text(encoding="utf-8"))
         listed.write_text(text, encoding="utf-8")
         for path, content in texts.items():
             with path.open("x", encoding="utf-8", newline="\n") as file:
@@ -175,4 +181,3 @@ def fork_notebook(
         for path in [*written, listed]:
             path.unlink(missing_ok=True)
         raise
-    return target
