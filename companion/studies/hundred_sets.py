@@ -144,7 +144,7 @@ def _measured(run: Run, outcome: engine.Outcome, decision: str) -> dict:
 
 
 STUDY = TaskStudy(
-    "hundred",
+    "hundred_sets",
     task=LABEL[:3],
     label=LABEL,
     tasks=tuple(product(SETS, METHODS, range(SPLITS))),
