@@ -2,10 +2,10 @@
 
 On each set and split every loss trains four `candidates` said here beforehand, the untuned one
 first: two values of its own parameter, of a loss without one two learning rates, each stopped by
-validation loss and by validation QWK. A rule chooses one on the validation part, the first of equals: the highest QWK,
-or the least MAE; "default" takes the untuned one. The chosen network is measured on the test part
-by the loss's own decision and, but for the rule MAE, by others, whose free numbers come from the
-validation part, too. Groups of rows stay whole in the splits.
+validation loss and by validation QWK. A rule chooses one on the validation part, the first of
+equals: the highest QWK, or the least MAE; "default" takes the untuned one. The chosen network is
+measured on the test part by the loss's own decision and, but for the rule MAE, by others, whose
+free numbers come from the validation part, too. Groups of rows stay whole in the splits.
 
 Controls and cut regressions are measured as the natural sets are; means leave them out.
 """
