@@ -1,18 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     formats: ipynb,py:percent
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#       format_version: '1.3'
-#       jupytext_version: 1.19.6
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # Introduction: a network that hides in the middle
 #
@@ -66,10 +51,10 @@ center = center_class(data.num_classes)
 y_true, y_pred, probabilities = predictions(settings, dataset, method)  # of the test part
 
 # %%
-names = data.class_names
+names = [tables.literal(name) for name in data.class_names]
 say(
-    f"The data set drawn here is {dataset}, the loss is {method}, and {len(settings.seeds)} "
-    "networks were trained that differ in their random start alone. The "
+    f"The data set drawn here is {tables.literal(dataset)}, the loss is {method}, and "
+    f"{len(settings.seeds)} networks were trained that differ in their random start alone. The "
     f"{data.num_classes} labels {names[0]} to {names[-1]} become classes 0 to "
     f"{data.num_classes - 1}. The class in the middle of the scale is class {center} "
     f"({names[center]} in the data); it also holds {np.mean(data.y == center):.0%} of all samples."

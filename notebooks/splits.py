@@ -1,18 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     formats: ipynb,py:percent
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#       format_version: '1.3'
-#       jupytext_version: 1.19.6
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # What the error bars don't show
 #
@@ -170,9 +155,6 @@ show_forest(
     "every interval covers zero.",
 )  # fmt: skip
 
-# %% [markdown]
-# ## What holds on other splits
-
 
 # %%
 def differs(method, baseline, metric):
@@ -191,6 +173,9 @@ def differs(method, baseline, metric):
     text = f"{name} is shown to differ from that of {other}: {' and '.join(clauses)}."
     return bool(clauses), text, f"{name} isn't shown to differ from that of {other}."
 
+
+# %% [markdown]
+# ## What holds on other splits
 
 # %%
 say(
