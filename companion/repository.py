@@ -9,13 +9,18 @@ PROVIDERS = ("github", "gitlab", "bitbucket")  # those that the book's theme mak
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Output of a git command, empty where it fails or where ``folder`` is no checkout's root."""
+    """Output of a git command, empty where it fails or where ``folder`` is no checkout's root.
+
+    Variables such as GIT_DIR, which would name another repository, are left out.
+    """
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
 
     def run(*command: str) -> str:
         try:
             done = subprocess.run(
-                ["git", "-C", str(folder), *command], capture_output=True, text=True, check=False
-            )
+                ["git", "-C", str(folder), *command], capture_output=True, encoding="utf-8",
+                errors="surrogateescape", env=environment,
+            )  # fmt: skip
         except OSError:
             return ""
         return done.stdout.strip() if done.returncode == 0 else ""
@@ -41,7 +46,7 @@ def repository(folder: Path) -> tuple[str, str]:
     address = os.environ.get("AMOL_REPOSITORY_URL", "")
     if not address and (owned := os.environ.get("GITHUB_REPOSITORY")):
         address = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{owned}"
-    address = address or _git(folder, "remote", "get-url", "origin")
+    address = address or _git(folder, "config", "--local", "remote.origin.url")
     found = re.fullmatch(
         r"(?:(?:https?|ssh)://)?(?:[^@/]*@)?([\w.-]+)(?::\d+)?[/:]([\w.-]+(?:/[\w.-]+)+)",
         address.rstrip("/").removesuffix(".git"),

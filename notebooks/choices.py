@@ -1,18 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     formats: ipynb,py:percent
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#       format_version: '1.3'
-#       jupytext_version: 1.19.6
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # What did the paper run?
 #
@@ -28,7 +13,6 @@ sample_seed: int = 0  # which of them, as a seed for drawing
 
 # %%
 import itertools
-import textwrap
 
 import numpy as np
 import pandas as pd
@@ -105,29 +89,10 @@ say(
     "cells of Tables 2 to 4 that the question touches. The chosen answer is measured on the same "
     "cells, with the same seeds."
 )
-cells = distances[["question", "alternative", "cells"]].assign(
-    question=distances["question"].map(topics)
-)
-cells.columns = ["Question", "Other answer", "Cells"]
-for metric in appendix.HEADLINE:
-    pair = distances[[f"{metric}, alternative", f"{metric}, chosen"]]
-    shown = pair.map("{:.4f}".format)
-    shown = shown.mask(pair.eq(pair.min(axis=1), axis=0), "**" + shown + "**")
-    cells[[f"{metric}, other", f"{metric}, chosen"]] = shown.to_numpy()
 
 # %%
-names = cells["Question"] + ": " + cells["Other answer"]
-names = names.map(lambda name: textwrap.fill(name, 18))
-points = pd.concat(
-    pd.DataFrame({"metric": metric, "name": names, "series": series,
-                  "value": distances[f"{metric}, {column}"]})
-    for metric in appendix.HEADLINE
-    for series, column in zip(appendix.DISTANCES, ("chosen", "alternative"), strict=True)
-)  # fmt: skip
-label = "mean distance to the printed cells"
 show(
-    "fig-distances", appendix.marks(points, appendix.DISTANCES, label, log=True, across=2),
-    data=distances,
+    "fig-distances", appendix.distances_figure(distances, topics), data=distances,
     caption="Distance to the printed tables of each other answer (hollow) and of the chosen one on "
     "the same cells (full). Further left is nearer.",
     alt="Two panels, QWK and CHR_ext; one row for each other answer, the distance to the printed "
@@ -136,7 +101,7 @@ show(
     "the two are close together.",
 )  # fmt: skip
 show(
-    "tab-distances", cells.set_index("Question"), data=distances,
+    "tab-distances", appendix.distances_table(distances, topics), data=distances,
     caption="The distances of [Figure distances](#fig-distances), the nearer of the two in bold.",
 )  # fmt: skip
 

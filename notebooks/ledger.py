@@ -1,18 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     formats: ipynb,py:percent
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#       format_version: '1.3'
-#       jupytext_version: 1.19.6
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # The ledger: every claim and number, with its verdicts
 #
@@ -33,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from companion import StudySettings, run_study
-from companion.claims.ledger import CELL, balance, ledger
+from companion.claims.ledger import NUMBER, balance, ledger
 from companion.claims.tails import with_tails
 from companion.claims.verdicts import VERDICTS
 from companion.page import footer, say, show, tables
@@ -166,7 +151,7 @@ say(
 # ## Numbers that differ
 
 # %%
-differ = numbers.drop_duplicates(CELL)
+differ = numbers.drop_duplicates(NUMBER)
 differ = differ[differ["verdict"] != "reproduced"]
 cells = pd.DataFrame({
     "Data set": differ["dataset"],

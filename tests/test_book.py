@@ -10,7 +10,7 @@ import tomllib
 import psutil
 import pytest
 import yaml
-from conftest import FIRST, ROOT, SECOND
+from conftest import FIRST, ROOT, SECOND, Book
 from faults.sandbox import wait_until, wait_until_gone
 from packaging.requirements import Requirement
 
@@ -33,6 +33,23 @@ def test_the_page_shows_the_executed_notebook(original):
         assert foreign not in page
     source = json.loads((original.root / "notebooks/01_first.ipynb").read_text())
     assert not any(cell.get("outputs") for cell in source["cells"])
+
+
+@pytest.mark.slow
+def test_a_path_is_no_pattern_and_no_format(tmp_path):
+    """Kind 15: what else a path may hold, and texts that the contents don't list."""
+    book = Book.create(tmp_path / "thesis [draft] {a} %s $HOME #1 it's ümlaut & co")
+    for name in ("CONTRIBUTING.md", "notes.md", "notebooks/[x].md", "tests.md"):
+        (book.root / name).write_text("# Not listed\n")
+    book.write("03_unlisted", SECOND)
+    done = book.build()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 to execute" in done.stdout and ">1.00<" in book.page("notebooks/01_first")
+    assert not list((book.root / "_build" / "html").rglob("*unlisted*"))
+    assert "0 to execute, 2 unchanged" in book.build().stdout
+    ran = book.amol("run", "01_first", "-o", "[mine] {b}.ipynb")
+    assert ran.returncode == 0, ran.stderr
+    assert (book.root / "[mine] {b}_files" / "tables" / "tab-first.csv").exists()
 
 
 @pytest.mark.slow
@@ -84,7 +101,7 @@ def test_a_stopped_build_leaves_no_process_and_keeps_what_was_done(built, end):
     before = copy.read_bytes()
     process = built.start()
     wait_until(lambda: report.exists() and report.read_text() and copy.read_bytes() != before)
-    wait_until(lambda: copy.with_suffix(".key").exists())
+    wait_until(lambda: copy.with_suffix(".json").exists())
     started = psutil.Process(process.pid).children(recursive=True)
     assert int(report.read_text()) in [child.pid for child in started]
     process.send_signal(end)

@@ -51,7 +51,7 @@ def test_files_are_there_and_references_resolve(original):
 
 def test_another_build_differs_in_nothing_but_times(built):
     before = crate_of(built)
-    (built.root / "build/executed/notebooks/01_first.key").unlink()
+    (built.root / "build/executed/notebooks/01_first.json").unlink()
     assert "1 to execute" in built.build().stdout
     after = crate_of(built)
     times = {"startTime", "endTime", "datePublished"}

@@ -1,7 +1,10 @@
 """One notebook: its parameters with one meaning wherever they come from, its run, its fork."""
 
 import json
+import os
+import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 from conftest import FIRST, write_pair
@@ -253,15 +256,73 @@ def test_a_finished_run_replaces_nothing(tmp_path, monkeypatch):
     made.write_text("a run")
     results.mkdir()
     (tmp_path / "mine.ipynb").write_text("mine")
-    with pytest.raises(FileExistsError, match=r"mine\.ipynb exists already"):
-        outputs.deliver(made, results, tmp_path / "mine.ipynb")
-    assert made.read_text() == "a run" and (tmp_path / "mine.ipynb").read_text() == "mine"
-    (tmp_path / "yours_files").mkdir()
-    with pytest.raises(FileExistsError, match="yours_files exists already"):
-        outputs.deliver(made, results, tmp_path / "yours.ipynb")
+    for taken in ("mine.ipynb", "yours_files"):
+        (tmp_path / taken).exists() or (tmp_path / taken).mkdir()
+        output = tmp_path / taken.replace("_files", ".ipynb")
+        with pytest.raises(OSError, match=rf"{taken} exists already.*the whole run is in .*page"):
+            outputs.deliver(made, results, output)
+        assert made.read_text() == "a run" and results.is_dir()
+    assert (tmp_path / "mine.ipynb").read_text() == "mine"
     assert outputs.deliver(made, results, tmp_path / "new.ipynb") == tmp_path / "new_files"
     assert (tmp_path / "new.ipynb").read_text() == "a run" and (tmp_path / "new_files").is_dir()
     assert not made.exists() and not list(tmp_path.glob(".*"))
+
+
+FILES = {"tables/tab-a.csv": 50_000, "figures/fig-a.svg": 50_000}
+HINDERED = {  # kind 10: what happens, and the reason that is said
+    "full at the notebook": ("tmpfs 16k", "No space left on device"),
+    "full at the tables": ("tmpfs 64k", "No space left on device"),
+    "read-only": ("ro", "Read-only file system"),
+    "no such folder": ("gone", "No such file or directory"),
+    "the name taken meanwhile": ("taken", "File exists"),
+    "no hard links, no rename": ("rename", "not permitted"),
+}
+
+
+@pytest.mark.parametrize("kind", HINDERED)
+def test_a_run_is_delivered_whole_or_not_at_all(tmp_path, monkeypatch, kind):
+    how, reason = HINDERED[kind]
+    monkeypatch.setattr(outputs, "build_dir", lambda: tmp_path)
+    made, results = outputs.reserve_output("page")
+    made.write_text("a run" * 9000)
+    for name, size in FILES.items():
+        (results / name).parent.mkdir(parents=True)
+        (results / name).write_text("x" * size)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if how[:2] in ("tm", "ro"):
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={how[6:] or '1m'}", "tmpfs", str(disk)]
+        if subprocess.run(mount, capture_output=True).returncode:
+            pytest.skip("no disk may be mounted here")
+        if how == "ro":
+            subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    if how == "gone":
+        disk.rmdir()
+    if how in ("taken", "rename"):
+
+        def refuse(*arguments):
+            raise FileExistsError(17, reason) if how == "taken" else PermissionError(1, reason)
+
+        monkeypatch.setattr(os, "link", refuse)
+        if how == "rename":
+            rename = Path.rename
+            monkeypatch.setattr(
+                Path, "rename",
+                lambda p, to: refuse() if p.suffix == ".ipynb" else rename(p, to))  # fmt: skip
+    try:
+        with pytest.raises(OSError, match=f"isn't written: .*{reason}; the whole run is in {made}"):
+            outputs.deliver(made, results, disk / "mine.ipynb")
+        assert not disk.exists() or not list(disk.iterdir())
+    finally:
+        subprocess.run(["umount", str(disk)], capture_output=True)
+    assert made.stat().st_size == 45_000
+    assert all((results / name).stat().st_size == size for name, size in FILES.items())
+    (tmp_path / "elsewhere").mkdir()
+    if how not in ("taken", "rename"):
+        outputs.deliver(made, results, tmp_path / "elsewhere" / "mine.ipynb")
+        delivered = [path for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()]
+        assert sorted(path.stat().st_size for path in delivered) == [45_000, 50_000, 50_000]
+        assert not made.exists() and not results.exists()
 
 
 FORKED = """
@@ -318,8 +379,12 @@ def test_a_fork_gets_labels_of_its_own_and_a_place_in_the_contents(monkeypatch, 
     assert source.with_suffix(".py").read_text().count("your") == 0
     with pytest.raises(FileExistsError, match="your_own exists already"):
         fork.fork_notebook("mine", "your_own")
-    with pytest.raises(ValueError, match="allowed: letters, digits and _"):
-        fork.fork_notebook("mine", "../escape")
+    for taken in ("Your_Own", "MINE"):  # kind 11: equal where case doesn't count
+        with pytest.raises(FileExistsError, match=r"your_own exists already|mine exists already"):
+            fork.fork_notebook("mine", taken)
+    for name in ("../escape", "con", "Aux", "LPT1", "", "a.b", "größe", "a" * 200):
+        with pytest.raises(ValueError, match="allowed: up to 100 letters, digits and _"):
+            fork.fork_notebook("mine", name)
     monkeypatch.setattr(fork, "ROOT", tmp_path / "notebooks")
     with pytest.raises(ValueError, match=r"my\.csv lies outside the book"):
         fork.fork_notebook(source, "another", defaults)

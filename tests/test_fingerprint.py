@@ -76,6 +76,12 @@ KINDS = {
     "NumPy scalar": np.float32,
     "tensor": lambda n: torch.tensor([0.0, n]),
     "bfloat16 tensor": lambda n: torch.tensor([0.0, n % 100], dtype=torch.bfloat16),
+    "tensor of eight bits": lambda n: torch.tensor([0.0, n]).to(torch.float8_e5m2),
+    "sparse tensor": lambda n: torch.tensor([0.0, n]).to_sparse(),
+    "compressed tensor": lambda n: torch.tensor([[0.0, n]]).to_sparse_csr(),
+    "tensor of complex numbers": lambda n: torch.tensor([1 + n * 1j]).conj(),
+    "tensor of one number": lambda n: torch.tensor(n),
+    "tensor's shape": lambda n: torch.zeros(n + 1, 2),
     "parameter": lambda n: torch.nn.Parameter(torch.tensor([float(n)])),
     "module": lambda n: torch.nn.PReLU(init=n),
     "series": lambda n: pd.Series([0, n], name="a"),
@@ -103,7 +109,9 @@ def test_a_changed_value_of_every_kind_is_seen(kind):
 def test_digests_are_equal_exactly_where_values_are(kind, one, other):
     make = KINDS[kind]
     same = {"bool": one % 2 == other % 2, "array's type": one % 3 == other % 3,
-            "strided array": one % 2 == other % 2, "set": one == other}  # fmt: skip
+            "strided array": one % 2 == other % 2, "set": one == other,
+            "tensor of eight bits": torch.tensor(float(one)).to(torch.float8_e5m2)
+            == torch.tensor(float(other)).to(torch.float8_e5m2)}  # fmt: skip
     assert (fingerprint(make(one)) == fingerprint(make(other))) == same.get(kind, one == other)
 
 
@@ -249,6 +257,32 @@ def test_a_function_called_as_its_module_is_read(tmp_path, monkeypatch):
     before = fingerprint(scope["loss"])
     exec("def cost(x):\n    return x + 2", vars(scope["nested"].cost))
     assert fingerprint(scope["loss"]) != before
+
+
+def test_what_a_user_sets_in_builtins_or_in_a_library_is_seen(monkeypatch):
+    text = "def loss(x):\n    return x * STRENGTH + torch.nn.functional.strength"
+    scope = define(text, torch=torch, __name__="__main__")
+    digests = set()
+    for first, second in ((1.0, 1.0), (2.0, 1.0), (1.0, 2.0)):
+        monkeypatch.setattr("builtins.STRENGTH", first, raising=False)
+        monkeypatch.setattr(torch.nn.functional, "strength", second, raising=False)
+        digests.add(fingerprint(scope["loss"]))
+    assert len(digests) == 3
+
+
+def test_a_function_of_the_users_in_place_of_a_librarys_is_seen(monkeypatch):
+    scope = define("def loss(x):\n    return torch.softmax(x)", torch=torch, __name__="__main__")
+    before = fingerprint(scope["loss"])
+    monkeypatch.setattr(
+        torch, "softmax", define("def own(x):\n    return x", __name__="own")["own"]
+    )
+    assert fingerprint(scope["loss"]) != before
+
+
+def test_a_tensor_that_cannot_be_read_is_said():
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    with pytest.raises(Unsure, match="a tensor of"):
+        fingerprint(nested)
 
 
 def test_objects_that_hold_one_another_are_read():

@@ -193,7 +193,7 @@ def test_extremes_must_be_positive():
 
 def test_which_way_is_better_is_known_of_every_metric():
     known = [name for table in TABLES for name in table]
-    assert len(set(known)) == len(known) == 24
+    assert len(set(known)) == len(known) >= 24
     assert {*known} - {"center_rate"} == HIGHER_IS_BETTER.keys()
     y = np.array([0, 0, 1, 2, 3, 3, 4, 4, 4, 4])
     sure, off = (0.01 + 0.95 * np.eye(5)[labels] for labels in (y, (y + 2) % 5))

@@ -77,3 +77,13 @@ def test_a_place_that_cannot_be_written_is_refused_in_one_line(tmp_path):
         assert "\n" not in str(caught.value)
     assert (tmp_path / "file").read_text() == "mine"
     assert stat.S_ISREG((tmp_path / "file").stat().st_mode)
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o002, 0o664), (0o022, 0o644), (0o077, 0o600)])
+def test_a_stored_run_has_the_rights_of_any_file_of_its_user(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        Store(tmp_path).put("a", "{}", stored())
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.npz").stat().st_mode) == mode

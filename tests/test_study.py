@@ -1,7 +1,13 @@
 """The study: settings checked at the edge, nothing trained twice, equal bytes however it runs."""
 
+import itertools
+import os
+import random as pythons
 import sys
+import threading
+import time
 from dataclasses import fields
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -221,6 +227,90 @@ def test_a_loss_that_reads_what_no_digest_can_see_is_trained_anew(store, capsys)
         assert len(first) == 3 and not list(store.glob("*.npz"))
     finally:
         LOSSES.pop("file")
+
+
+def distance(logits, target):
+    return torch.logsumexp(logits, -1) - logits.gather(-1, target[..., None])[..., 0]
+
+
+SEEN, COUNT, OWN = [], itertools.count(), torch.Generator()
+# Kind 2: losses that read a state of the process, and what is said of each.
+STATEFUL = {
+    "PyTorch's random numbers": (lambda x, y, k: distance(x, y) * torch.rand(1), "random numbers"),
+    "dropout": (lambda x, y, k: distance(torch.nn.functional.dropout(x), y), "random numbers"),
+    "NumPy's random numbers": (
+        lambda x, y, k: distance(x, y) * np.random.rand(), "random numbers"),
+    "Python's random numbers": (
+        lambda x, y, k: distance(x, y) * pythons.random(), "the module random"),
+    "a generator": (lambda x, y, k: distance(x, y) * torch.rand(1, generator=OWN), "Generator"),
+    "a mutable default": (
+        lambda x, y, k, seen=[]: distance(x, y) * (len(seen), seen.append(1))[0],
+        "what it changes itself"),
+    "a global list": (
+        lambda x, y, k: distance(x, y) * (SEEN.append(1) or len(SEEN)), "what it changes itself"),
+    "a counter": (lambda x, y, k: distance(x, y) / (1 + next(COUNT)), "what it changes itself"),
+    "an attribute of its own": (
+        lambda x, y, k: setattr(distance, "n", getattr(distance, "n", 0) + 1) or distance(x, y),
+        "what it changes itself"),
+    "the clock": (lambda x, y, k: distance(x, y) * (time.time() % 7), "the module time"),
+    "the date": (lambda x, y, k: distance(x, y) * datetime.now().year, "the module datetime"),
+    "the thread": (
+        lambda x, y, k: distance(x, y) * threading.get_ident(), "the module threading"),
+    "the process": (lambda x, y, k: distance(x, y) * os.getpid(), "getpid"),
+    "a variable of the environment": (
+        lambda x, y, k: distance(x, y) * float(os.environ.get("A", 1)), "environ"),
+    "a seed": (lambda x, y, k: distance(x, y) * torch.initial_seed(), "initial_seed"),
+    "the folder": (lambda x, y, k: distance(x, y) * len(os.getcwd()), "getcwd"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", STATEFUL)
+def test_a_loss_that_reads_a_state_of_the_process_is_trained_anew(store, capsys, kind):
+    body, said = STATEFUL[kind]
+
+    @register_loss("stateful")
+    def stateful(logits, target, num_classes):
+        return body(logits, target, num_classes)
+
+    settings = StudySettings("Wine Red", "stateful", 2, epochs=2)
+    try:
+        for _ in range(2):
+            assert run_study(settings, workers=2).attrs["trained"] == 2
+            told = capsys.readouterr().out
+            assert "stateful is trained anew each time, since its loss reads" in told
+            assert said in told, told
+        assert not list(store.glob("*.npz"))
+    finally:
+        LOSSES.pop("stateful")
+
+
+@pytest.mark.parametrize("change", ["dtype", "threads", "precision", "seed", "gradients"])
+def test_settings_of_pytorch_that_a_loss_may_read_are_always_the_same(store, tmp_path, monkeypatch,
+                                                                      change):  # fmt: skip
+    @register_loss("plain")
+    def plain(logits, target, num_classes):
+        steps = torch.linspace(0, 1, num_classes)  # in the default dtype
+        square = (logits.softmax(-1) @ steps - steps[target]) ** 2
+        return square * torch.get_num_threads() + torch.ones(3, 3).mm(torch.ones(3, 3)).mean()
+
+    settings = StudySettings("Wine Red", "plain", 1, epochs=2)
+    before = torch.get_default_dtype(), torch.get_num_threads()
+    try:
+        first = run_study(settings)
+        monkeypatch.setattr(study, "store_path", lambda: tmp_path / "other")
+        {"dtype": lambda: torch.set_default_dtype(torch.float64),
+         "threads": lambda: torch.set_num_threads(3),
+         "precision": lambda: torch.set_float32_matmul_precision("medium"),
+         "seed": lambda: torch.manual_seed(7),
+         "gradients": lambda: torch.set_grad_enabled(False)}[change]()  # fmt: skip
+        again = run_study(settings)
+        assert again.attrs["trained"] == 1 and again.to_csv() == first.to_csv()
+    finally:
+        LOSSES.pop("plain")
+        torch.set_default_dtype(before[0])
+        torch.set_num_threads(before[1])
+        torch.set_float32_matmul_precision("highest")
+        torch.set_grad_enabled(True)
 
 
 def test_equal_computations_are_one_training_and_rows_of_their_own(store):

@@ -4,6 +4,7 @@ import inspect
 import operator
 from functools import cache
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -271,7 +272,7 @@ def _known(condition: Tensor) -> bool:
 def _class_weight(weight, num_classes):
     if weight is None:
         return None
-    weight = torch.as_tensor(weight).detach().clone()
+    weight = unmasked("weight", weight).detach().clone()
     if not weight.is_floating_point():
         weight = weight.to(torch.get_default_dtype())
     if weight.shape != (num_classes,):
@@ -279,6 +280,13 @@ def _class_weight(weight, num_classes):
     if not (weight.isfinite().all() and (weight >= 0).all() and weight.sum() > 0):
         raise ValueError(f"weight is finite, not negative, not all zero, got {weight.tolist()}")
     return weight
+
+
+def unmasked(name: str, values) -> Tensor:
+    """`values` as a tensor, else ValueError where some of them are masked."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked entries; give each a value")
+    return torch.as_tensor(values)
 
 
 def integer(name: str, value: int, least: int | None = None) -> int:

@@ -33,7 +33,7 @@ class CORALLoss(OrdinalLoss):
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
-        self.num_logits = num_classes - 1
+        self.num_logits = self.num_classes - 1
         self.add_table("signs", _task_signs(num_classes))
 
     def kind_tables(self):
@@ -70,7 +70,7 @@ class CORNLoss(OrdinalLoss):
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
-        self.num_logits = num_classes - 1
+        self.num_logits = self.num_classes - 1
         self.add_table("signs", _task_signs(num_classes))
         self.add_table("entered", torch.ones_like(self._exact["signs"]).tril())  # k ≤ y
 

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .base import BatchLoss, OrdinalLoss, not_negative
+from .base import BatchLoss, OrdinalLoss, not_negative, unmasked
 from .pointwise import CrossEntropyLoss, cross_entropy
 from .registry import register_loss
 from .tables import distances
@@ -16,7 +16,9 @@ def counted(num_classes: int, class_counts) -> Tensor:
     >>> counted(3, [2, 0, 1])
     tensor([2., 0., 1.], dtype=torch.float64)
     """
-    counts = torch.ones(num_classes) if class_counts is None else torch.as_tensor(class_counts)
+    counts = torch.ones(num_classes)
+    if class_counts is not None:
+        counts = unmasked("class_counts", class_counts)
     if counts.shape != (num_classes,) or not (counts >= 0).all() or not counts.any():
         raise ValueError(
             f"class_counts holds {num_classes} numbers, none negative, not all zero, "
@@ -58,7 +60,7 @@ class CLMLoss(OrdinalLoss):
 
     def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
-        self.num_logits = num_classes - 1
+        self.num_logits = self.num_classes - 1
 
     def log_probabilities(self, logits: Tensor) -> Tensor:
         """log P(y = k), (..., K − 1) -> (..., K).

@@ -10,6 +10,9 @@ that aren't integers raise ValueError. The scale has K classes, whichever of the
 metric looks at the classes present, its docstring says so. A metric over samples that are not there
 (no extreme sample, say) is nan; a constant prediction has QWK 0.
 
+Masked entries are refused, and so are pandas objects whose rows or classes are in other orders.
+Rows of probabilities sum to 1 within 0.01, whatever their type.
+
 All take ``sample_weight`` of shape (N,), or raise ValueError where a weight is negative or not
 finite, or all are 0. A weight of 2 counts as the sample twice, one of 0 as no sample: a class of
 weight 0 is absent, and a rate whose samples all weigh 0 is nan.
@@ -20,7 +23,7 @@ from functools import partial
 
 import numpy as np
 
-from amol.metrics.inputs import check_labels
+from amol.metrics.inputs import check_labels, whole
 from amol.metrics.labels import (
     accuracy,
     balanced_accuracy,
@@ -92,6 +95,7 @@ def scorers(num_classes: int) -> dict[str, Callable]:
     """
     from sklearn.metrics import make_scorer  # as slow to load as PyTorch, and for this alone
 
+    num_classes = whole("num_classes", num_classes)
     of_labels = METRICS | MORE_METRICS
     of_probabilities = PROBABILITY_METRICS | MORE_PROBABILITY_METRICS
     return {

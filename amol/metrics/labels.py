@@ -1,8 +1,7 @@
 """Metrics of predicted labels, all from the table M of `amol.metrics.inputs.confusion`.
 
 M_ij is the number, or the weight, of the samples of class i predicted as j, and n their total; the
-recall of class i is M_ii / Σ_j M_ij. Without weights all is in whole numbers up to the last
-division.
+recall of class i is M_ii / Σ_j M_ij. All is in whole numbers up to the last division.
 """
 
 import math
@@ -10,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from amol.metrics.inputs import NAN, confusion, share
+from amol.metrics.inputs import NAN, confusion, share, whole
 
 
 @cache
@@ -18,6 +17,10 @@ def _distances(num_classes: int) -> np.ndarray:
     """|i − j|, shape (K, K), as Python's integers."""
     classes = np.arange(num_classes)
     return np.abs(classes - classes[:, None]).astype(object)
+
+
+def _center(M: np.ndarray) -> int:
+    return (len(M) - 1) // 2
 
 
 def _recalls(M: np.ndarray) -> list[float]:
@@ -45,10 +48,10 @@ def quadratic_weighted_kappa(y_true, y_pred, num_classes: int, *, sample_weight=
     0.2
     """
     M = confusion(y_true, y_pred, num_classes, sample_weight)
-    squares = _distances(num_classes) ** 2
+    squares = _distances(len(M)) ** 2
     apart = M.sum() * (M * squares).sum()
     by_chance = M.sum(axis=1) @ squares @ M.sum(axis=0)
-    return (by_chance - apart) / by_chance if by_chance else 0.0
+    return float((by_chance - apart) / by_chance) if by_chance else 0.0
 
 
 def center_hedging_rate(
@@ -66,9 +69,10 @@ def center_hedging_rate(
     0.3333333333333333
     """
     M = confusion(y_true, y_pred, num_classes, sample_weight)
+    extremes = whole("extremes", extremes)
     if extremes < 1:
         raise ValueError(f"extremes is {extremes}; allowed: 1 or more")
-    center = (num_classes - 1) // 2
+    center = _center(M)
     if extremes > center:
         return NAN
     ends = np.concatenate([M[:extremes], M[-extremes:]])
@@ -101,7 +105,7 @@ def off_by_one_accuracy(y_true, y_pred, num_classes: int, *, sample_weight=None)
     0.75
     """
     M = confusion(y_true, y_pred, num_classes, sample_weight)
-    return share(M[_distances(num_classes) <= 1].sum(), M.sum())
+    return share(M[_distances(len(M)) <= 1].sum(), M.sum())
 
 
 def mean_absolute_error(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:
@@ -111,7 +115,7 @@ def mean_absolute_error(y_true, y_pred, num_classes: int, *, sample_weight=None)
     0.75
     """
     M = confusion(y_true, y_pred, num_classes, sample_weight)
-    return share((M * _distances(num_classes)).sum(), M.sum())
+    return share((M * _distances(len(M))).sum(), M.sum())
 
 
 def macro_mean_absolute_error(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:
@@ -142,7 +146,7 @@ def center_rate(y_true, y_pred, num_classes: int, *, sample_weight=None) -> floa
     0.5
     """
     M = confusion(y_true, y_pred, num_classes, sample_weight)
-    return share(M[:, (num_classes - 1) // 2].sum(), M.sum())
+    return share(M[:, _center(M)].sum(), M.sum())
 
 
 def center_recall(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:
@@ -152,7 +156,7 @@ def center_recall(y_true, y_pred, num_classes: int, *, sample_weight=None) -> fl
     1.0
     """
     M = confusion(y_true, y_pred, num_classes, sample_weight)
-    return _recalls(M)[(num_classes - 1) // 2]
+    return _recalls(M)[_center(M)]
 
 
 def extreme_recall(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:
@@ -240,10 +244,13 @@ def geometric_extreme_sensitivity(y_true, y_pred, num_classes: int, *, sample_we
     return math.sqrt(recalls[0] * recalls[-1])
 
 
-def _correlation(together, true, pred) -> float:
+def _correlation(together: int, true: int, pred: int) -> float:
+    """together / √(true · pred), nan where that is 0/0."""
     if not (true and pred):
         return NAN
-    return max(-1.0, min(1.0, float(together / math.sqrt(true * pred))))
+    shift = max(0, (true * pred).bit_length() - 1000) // 2  # the root of more is no float
+    root = math.sqrt(true * pred >> 2 * shift)
+    return max(-1.0, min(1.0, together / (1 << shift) / root))
 
 
 def kendall_tau(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:

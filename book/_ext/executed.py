@@ -134,6 +134,15 @@ def set_repository(app, config) -> None:
         options["launch_buttons"].pop("colab_url", None)  # Colab opens no other host's notebooks
 
 
+def read_listed_alone(app, config) -> None:
+    """Let Sphinx read what the contents list, and no other text of the repository.
+
+    The extension for the contents has such a setting, but takes a folder's path for a pattern.
+    """
+    names = [re.sub(r"([[*?])", r"[\1]", name) for name in config.external_site_map]
+    config.include_patterns = [name + end for name in names for end in ("", *config.source_suffix)]
+
+
 def copy_results(app, site: Path) -> None:
     """Publish tables and figures for download, and MathJax with its fonts."""
     results = Path(app.srcdir, "build", "results")
@@ -184,6 +193,7 @@ def finish(app, exception) -> None:
 def setup(app):
     app.add_js_file(None, body=PLAIN_SEARCH)
     app.connect("config-inited", set_repository, priority=10)
+    app.connect("config-inited", read_listed_alone, priority=999)  # after the contents are read
     app.connect("source-read", read_source)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

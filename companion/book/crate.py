@@ -11,17 +11,19 @@ import mimetypes
 import platform
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from rocrate.model import ComputationalWorkflow, ComputerLanguage, ContextEntity, Entity, File
 from rocrate.rocrate import ROCrate
 
-from companion.book.execute import book_notebooks, executed_copy
+import companion
+from companion.book.execute import book_notebooks, executed_copy, record_of
 from companion.book.notebooks import parameters_of
-from companion.book.page_key import PACKAGES, ground
 from companion.paths import ROOT
 from companion.repository import repository
 
+PACKAGE = Path(companion.__file__).parent
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": ("Process Run Crate", "0.5"),
     "https://w3id.org/ro/wfrun/workflow/0.5": ("Workflow Run Crate", "0.5"),
@@ -64,19 +66,20 @@ class _Book(ROCrate):
             facts["@type"] = ["File", kind]
         return self.dereference(where) or self.add(cls(self, dest_path=where, properties=facts))
 
-    def inputs(self, parts: list[Path], **how) -> list[File]:
-        """Files and folders of the repository, which the site gets copies of."""
-        found = []
-        for part in parts:
-            base = ROOT if part.is_relative_to(ROOT) else PACKAGES["companion"].parent
-            for file in [part] if part.is_file() else sorted(part.rglob("*.*")):
-                if "__pycache__" in file.parts or not file.is_relative_to(base):
-                    continue
-                copy = self.site / "inputs" / file.relative_to(base)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, copy)
-                found.append(self.file(copy, **how))
-        return found
+    def input(self, path: Path, **how) -> File:
+        """A file of the repository, which the site gets a copy of."""
+        base = ROOT if path.is_relative_to(ROOT) else PACKAGE.parent
+        copy = self.site / "inputs" / path.relative_to(base)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        return self.file(copy, **how)
+
+    def inputs(self, names: Iterable[str]) -> list[File]:
+        """The data files of the repository among what a page read."""
+        files = [ROOT / name for name in names if not name.startswith(".")]
+        ours = [path for path in files if path.is_relative_to(ROOT)
+                or path.is_relative_to(PACKAGE)]  # fmt: skip
+        return [self.input(path) for path in ours if path.is_file() and path.suffix != ".py"]
 
     def outputs(self, source: Path) -> list[File]:
         """The page of a notebook, with the files of its tables and figures."""
@@ -90,17 +93,16 @@ class _Book(ROCrate):
         """The execution of a notebook."""
         copy = executed_copy(source)
         ran = json.loads(copy.read_text(encoding="utf-8"))["metadata"]["papermill"]
-        facts = json.loads(copy.with_suffix(".json").read_text(encoding="utf-8"))
-        on = ground(source)
+        facts = record_of(source)
+        read = facts["reads"]
         values = {name: known["default"] for name, known in parameters_of(source).items()}
         given = [
             self.entity("PropertyValue", f"#{source.stem}-{name}", name=name, value=_text(value))
             for name, value in (values | ran["parameters"]).items()
         ]
-        libraries = [text.split(" ") for text in on.libraries]
         needed = [
             self.entity("SoftwareApplication", f"#{name}-{version}", name=name, version=version)
-            for name, version in [*libraries, ["Python", platform.python_version()]]
+            for name, version in {**read["libraries"], "Python": read["Python"]}.items()
         ]
         notebook = self.file(
             self.site / "_sources" / source.relative_to(ROOT), "SoftwareSourceCode",
@@ -110,7 +112,7 @@ class _Book(ROCrate):
         return self.add_action(notebook, f"#run-{source.stem}", properties={
             "name": f"execution of {source.stem}",
             "description": f"on {facts['hardware']}, at commit {facts['commit']}",
-            "object": [*given, *self.inputs(on.files)], "result": self.outputs(source),
+            "object": [*given, *self.inputs(read["files"])], "result": self.outputs(source),
             "startTime": ran["start_time"], "endTime": ran["end_time"],
             "actionStatus": DONE, "agent": self.authors,
         })  # fmt: skip
@@ -131,7 +133,7 @@ def write_crate(site: Path) -> None:
     pages = [book.execution(source) for source in book_notebooks()]
 
     # The workflow: the code of the build, which runs the notebooks.
-    (code,) = book.inputs([PACKAGES["companion"] / "book" / "build.py"], cls=ComputationalWorkflow)
+    code = book.input(PACKAGE / "book" / "build.py", cls=ComputationalWorkflow)
     code["name"] = "amol build: trains the study, executes the pages, renders the book"
     code["conformsTo"] = {
         "@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"

@@ -11,16 +11,17 @@ from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 
 from companion.book.notebooks import run_notebook
-from companion.book.page_key import page_key
+from companion.book.reads import is_unchanged, reads
 from companion.errors import NotebookError
 from companion.host import processor
-from companion.paths import ROOT, build_dir
+from companion.paths import ROOT, build_dir, whole_file
 from companion.repository import commit
 
 
 def book_notebooks() -> list[Path]:
     """Source notebooks of the table of contents, in its order."""
-    listed = re.findall(r"^\s*-\s*file:\s*(\S+)", (ROOT / "_toc.yml").read_text(), re.MULTILINE)
+    text = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    listed = re.findall(r"^\s*-\s*file:\s*(\S+)", text, re.MULTILINE)
     paths = [ROOT / f"{Path(name).with_suffix('')}.ipynb" for name in listed]
     return [path for path in paths if path.exists()]
 
@@ -30,15 +31,22 @@ def executed_copy(source: Path) -> Path:
     return build_dir() / "executed" / source.relative_to(ROOT)
 
 
-def stale_notebooks() -> dict[Path, str]:
-    """Notebooks whose executed copy is missing or rests on something else, with their keys."""
-    stale = {}
-    for source in book_notebooks():
-        mark, key = executed_copy(source).with_suffix(".key"), page_key(source)
-        fresh = executed_copy(source).exists() and mark.exists() and mark.read_text() == key
-        if not (fresh and (build_dir() / "results").exists()):
-            stale[source] = key
-    return stale
+def record_of(source: Path) -> dict:
+    """What is kept with an executed copy: seconds, hardware, commit, and what it read.
+
+    Empty where there is none that is whole.
+    """
+    try:
+        return json.loads(executed_copy(source).with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def is_stale(source: Path) -> bool:
+    """Whether a notebook's executed copy is missing or rests on something else."""
+    there = executed_copy(source).exists() and (build_dir() / "results").exists()
+    read = record_of(source).get("reads")
+    return not (there and read and is_unchanged(source, read))
 
 
 def execute_book(workers: int, training_seconds: float) -> None:
@@ -56,19 +64,19 @@ def execute_book(workers: int, training_seconds: float) -> None:
     NotebookError
         After all others had their turn; names every notebook that failed.
     """
-    stale = stale_notebooks()
+    stale = [source for source in book_notebooks() if is_stale(source)]
     print(f"notebooks: {len(stale)} to execute, {len(book_notebooks()) - len(stale)} unchanged")
     if failures := _execute_pages(stale, workers + 1) if stale else []:
         raise NotebookError("\n".join(failures))
     list_executions(training_seconds)
 
 
-def _execute_pages(stale: dict[Path, str], processes: int) -> list[str]:
+def _execute_pages(stale: list[Path], processes: int) -> list[str]:
     """Execute notebooks side by side; returns what went wrong."""
     failures = []
-    longest_first = list(stale.items())[::-1]  # the last pages measure and train again
+    longest_first = stale[::-1]  # the last pages measure and train again
     with ProcessPoolExecutor(processes, get_context("spawn"), _begin_worker) as pool:
-        pages = [pool.submit(_execute_page, source, key) for source, key in longest_first]
+        pages = [pool.submit(_execute_page, source) for source in longest_first]
         try:
             for number, page in enumerate(as_completed(pages), start=1):
                 name, seconds, error = page.result()
@@ -93,26 +101,31 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _execute_page(source: Path, key: str) -> tuple[str, float, str]:
+def _execute_page(source: Path) -> tuple[str, float, str]:
     """Execute one notebook of the book and replace its copy if all went well.
 
     Returns its name, the seconds it took, and what went wrong.
     """
-    start = time.perf_counter()
+    start, begun = time.perf_counter(), time.time()
     copy, partial = executed_copy(source), build_dir() / "failed" / source.name
+    watched = partial.with_suffix(".reads")
     copy.parent.mkdir(parents=True, exist_ok=True)
+    watched.unlink(missing_ok=True)
     try:
-        run_notebook(source, partial, results=build_dir() / "results", cwd=copy.parent)
+        run_notebook(source, partial, None, build_dir() / "results", None, copy.parent, watched)
     except NotebookError as error:
         return source.stem, time.perf_counter() - start, str(error)
 
-    # The key comes last: a copy without it is stale.
-    copy.with_suffix(".key").unlink(missing_ok=True)
+    # The record comes last: a copy without it is stale.
+    record = copy.with_suffix(".json")
+    record.unlink(missing_ok=True)
     partial.replace(copy)
     seconds = time.perf_counter() - start
     facts = {"seconds": round(seconds, 1), "hardware": processor(), "commit": commit(ROOT)}
-    copy.with_suffix(".json").write_text(json.dumps(facts))
-    copy.with_suffix(".key").write_text(key)
+    facts["reads"] = reads(copy, watched, begun) if watched.exists() else {}
+    with whole_file(record, mode="x", encoding="utf-8") as file:
+        json.dump(facts, file, indent=1)
+    watched.unlink(missing_ok=True)
     return source.stem, seconds, ""
 
 
@@ -126,11 +139,11 @@ def list_executions(training_seconds: float) -> None:
     """
     rows = ["| page | seconds | hardware | commit |", "|:--|--:|:--|:--|"]
     for source in book_notebooks():
-        facts = json.loads(executed_copy(source).with_suffix(".json").read_text())
+        facts = record_of(source)
         page = f"{{doc}}`../{source.relative_to(ROOT).with_suffix('')}`"
         rows.append(
             f"| {page} | {facts['seconds']:.1f} | {facts['hardware']} | {facts['commit']} |"
         )
     here = f"{training_seconds:.0f} | {processor()} | {commit(ROOT)}"
     rows.append(f"| training of the default study | {here} |")
-    (build_dir() / "results" / "executions.md").write_text("\n".join([*rows, ""]))
+    (build_dir() / "results" / "executions.md").write_text("\n".join([*rows, ""]), encoding="utf-8")

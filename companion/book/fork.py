@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import jupytext
@@ -13,6 +13,7 @@ from ruamel.yaml.error import YAMLError
 from companion.book.notebooks import notebook_path
 from companion.paths import ROOT
 
+DEVICE = re.compile("con|prn|aux|nul|(com|lpt)[0-9]", re.IGNORECASE)  # of Windows
 DEFINED = re.compile(r'"((?:fig|tab|eq)-[a-z0-9-]+)"')  # show("fig-…", <a id="eq-…">
 # A page in _toc.yml: its line, and further ones that are indented more, those of pages under it
 # among them; a notebook's end at another notebook.
@@ -141,16 +142,27 @@ def fork_notebook(
     """
     original, contents = notebook_path(source), ROOT / "_toc.yml"
     target = ROOT / "notebooks" / f"{name}.ipynb"
-    if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-        raise ValueError(f"the name is {name!r}; allowed: letters, digits and _")
-    if target.exists() or target.with_suffix(".py").exists():
-        raise FileExistsError(f"{target.stem} exists already")
+    if not re.fullmatch(r"[A-Za-z0-9_]{1,100}", name) or DEVICE.fullmatch(name):
+        raise ValueError(
+            f"the name is {name!r}; allowed: up to 100 letters, digits and _, but no name of a "
+            "device, such as con"
+        )
+    # Some file systems take names for equal that differ in case.
+    for path in sorted(target.parent.glob("*.*")):
+        if path.suffix in (".ipynb", ".py") and path.stem.lower() == name.lower():
+            raise FileExistsError(f"{path.stem} exists already")
     title = title or name.replace("_", " ").capitalize()
     notebook = _renamed(original, name, title, _in_the_book(defaults or {}))
     texts = {
         target: jupytext.writes(notebook, fmt="ipynb"),
         target.with_suffix(".py"): jupytext.writes(notebook, fmt="py:percent"),
     }
+    _write(texts, contents, lambda text: add_to_contents(text, name, part))
+    return target
+
+
+def _write(texts: Mapping[Path, str], contents: Path, change: Callable[[str], str]) -> None:
+    """Write new files and change the table of contents, or nothing at all."""
     listed = contents.with_name("_toc.yml.new")  # also keeps a second fork from changing it
     try:
         listed.touch(exist_ok=False)
@@ -158,7 +170,7 @@ def fork_notebook(
         raise FileExistsError(f"{listed} exists: another fork is at work, or was ended") from None
     written = []
     try:
-        text = add_to_contents(contents.read_text(encoding="utf-8"), name, part)
+        text = change(contents.read_text(encoding="utf-8"))
         listed.write_text(text, encoding="utf-8")
         for path, content in texts.items():
             with path.open("x", encoding="utf-8", newline="\n") as file:
@@ -169,4 +181,3 @@ def fork_notebook(
         for path in [*written, listed]:
             path.unlink(missing_ok=True)
         raise
-    return target

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import nbformat
 import papermill
+from ipykernel.kernelspec import get_kernel_dict
+from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
@@ -20,6 +22,7 @@ from papermill.translators import PythonTranslator
 from companion.errors import NotebookError
 from companion.paths import ROOT, build_dir
 
+WATCHING = Path(__file__).parent / "files"  # a module that Python imports as it starts
 SAVED_EVERY = timedelta(seconds=1)
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 ENVIRONMENT = {
@@ -159,6 +162,20 @@ class _ReportingEngine(NBClientEngine):
             nb_man.save = save
 
 
+def stopped_at(notebook: nbformat.NotebookNode) -> str:
+    """The code cell that ended an executed notebook, or the first that never ran; else empty."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.strip():
+            errors = [each for each in cell.outputs if each.output_type == "error"]
+            if cell.execution_count is None or any(e.ename == "SystemExit" for e in errors):
+                return f"[{cell.execution_count or ' '}] `{_first_line(cell.source)}`"
+    return ""
+
+
+def _first_line(source: str) -> str:
+    return next((line.strip() for line in source.splitlines() if line.strip()), "")
+
+
 papermill_engines.register("amol", _ReportingEngine)
 logging.getLogger("papermill").setLevel(logging.CRITICAL)  # `NotebookError` says it
 
@@ -176,9 +193,14 @@ def _environment(**further: str) -> Iterator[None]:
 
 
 def _kernel_manager(log) -> type:
-    """Jupyter's kernel manager, with a file for what the kernel's process writes to stderr."""
+    """Jupyter's kernel manager, with a file for what the kernel's process writes to stderr.
+
+    It starts this Python, whatever kernels are installed under the same name.
+    """
 
     class Manager(AsyncKernelManager):
+        kernel_spec = KernelSpec(**get_kernel_dict())
+
         async def start_kernel(self, **options):
             await super().start_kernel(stderr=log, **options)
 
@@ -192,6 +214,7 @@ def run_notebook(
     results: Path | None = None,
     on_cell: Callable | None = None,
     cwd: Path | None = None,
+    watched: Path | None = None,
 ) -> None:
     """Execute a notebook into ``output``, which keeps what was done when a cell fails.
 
@@ -208,6 +231,8 @@ def run_notebook(
         Called with number, total and cell after each cell.
     cwd : Path, optional
         Working directory of the notebook.
+    watched : Path, optional
+        A new file that lists what is opened; `companion.book.reads` reads it.
 
     Raises
     ------
@@ -219,6 +244,9 @@ def run_notebook(
     profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
     profile.mkdir(parents=True, exist_ok=True)
     given = {"AMOL_RESULTS": str(results.resolve())} if results else {}
+    if watched:
+        path = [str(WATCHING), *filter(None, [os.environ.get("PYTHONPATH")])]
+        given |= {"AMOL_WATCHED": str(watched.resolve()), "PYTHONPATH": os.pathsep.join(path)}
     # papermill fills braces in paths with parameters; doubled they are themselves
     paths = [str(path).replace("{", "{{").replace("}", "}}") for path in (source, output)]
     with tempfile.TemporaryFile() as log, _environment(IPYTHONDIR=str(profile), **given):
@@ -236,12 +264,17 @@ def run_notebook(
                 cwd=cwd,
             )
         except PapermillExecutionError as error:
-            line = next((line for line in error.source.splitlines() if line.strip()), "")
-            where = f"{source.stem}, cell [{error.exec_count}] `{line.strip()}`"
+            where = f"{source.stem}, cell [{error.exec_count}] `{_first_line(error.source)}`"
             reason = f"{error.ename}: {error.evalue}"
             raise NotebookError(f"{where}\n  {reason}\n  partial run: {output}") from None
+        except OSError as error:
+            reason = f"{source.stem}: {error.strerror or error}"
+            raise NotebookError(f"{reason}\n  partial run: {output}") from None
         except RuntimeError as error:  # a kernel that doesn't start or dies
             log.seek(0)
             last = "".join(log.read().decode(errors="replace").strip().splitlines()[-1:])
             reason = f"{source.stem}: {error}" + (f"\n  {last}" if last else "")
             raise NotebookError(f"{reason}\n  partial run: {output}") from None
+    if stopped := stopped_at(_read(output)):
+        where = f"{source.stem}, cell {stopped}"
+        raise NotebookError(f"{where}\n  the notebook ended itself here\n  partial run: {output}")

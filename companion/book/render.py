@@ -1,6 +1,5 @@
 """Rendering of the book from its executed pages."""
 
-import json
 import os
 import re
 import shutil
@@ -10,9 +9,11 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+import amol
+import companion
 from companion.book.crate import write_crate
 from companion.book.execute import book_notebooks
-from companion.book.page_key import digest, module_digests, read_code
+from companion.book.reads import digest_of
 from companion.paths import ROOT, build_dir
 from companion.repository import repository
 
@@ -22,13 +23,10 @@ RENDER = "from jupyter_book.cli.main import main; main()"
 
 def _rendering_key() -> str:
     """Digest of all that the site is made of."""
-    extensions = [read_code(file) for file in (ROOT / "book" / "_ext").glob("*.py")]
-    parts = [name for extension in extensions for name in extension.imports]
-    code = module_digests([*parts, "companion.book.crate"])
-    versions = [version(name) for name in RENDERERS]
-    folders = [ROOT / "book", build_dir() / "executed", build_dir() / "results"]
-    files = [ROOT / "_config.yml", ROOT / "_toc.yml", *book_notebooks(), *folders]
-    return digest(*files, *repository(ROOT), *versions, json.dumps(code))
+    code = [Path(package.__file__).parent for package in (amol, companion)]
+    made = [build_dir() / "executed", build_dir() / "results"]
+    files = [ROOT / "book", ROOT / "_config.yml", ROOT / "_toc.yml", *book_notebooks()]
+    return digest_of(*code, *files, *made, *map(version, RENDERERS), *repository(ROOT))
 
 
 def render_book() -> Path:

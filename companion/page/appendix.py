@@ -3,6 +3,7 @@
 The distance to the paper is always the mean over several cells of |our mean − printed mean|.
 """
 
+import textwrap
 from collections.abc import Mapping
 
 import matplotlib as mpl
@@ -64,6 +65,23 @@ def standing(distances: pd.DataFrame) -> dict[str, str]:
         ranks = [f"{m} {count + 1} of {len(part) + 1}" for m, count in nearer.items()]
         found[question] = "place: " + ", ".join(ranks)
     return found
+
+
+def distances_table(distances: pd.DataFrame, topics: Mapping[str, str]) -> pd.DataFrame:
+    """Both distances of each answer that was tried, as text, the nearer in bold.
+
+    ``distances`` comes from `companion.paper.open_choices.distances_to_paper`, ``topics`` says each
+    question in a word.
+    """
+    cells = distances[["question", "alternative", "cells"]].set_axis(
+        ["Question", "Other answer", "Cells"], axis=1
+    )
+    for metric in HEADLINE:
+        pair = distances[[f"{metric}, alternative", f"{metric}, chosen"]]
+        shown = pair.map("{:.4f}".format)
+        shown = shown.mask(pair.eq(pair.min(axis=1), axis=0), "**" + shown + "**")
+        cells[[f"{metric}, other", f"{metric}, chosen"]] = shown.to_numpy()
+    return cells.assign(Question=cells["Question"].map(topics)).set_index("Question")
 
 
 def rank_splits(rows: pd.DataFrame) -> pd.DataFrame:
@@ -212,6 +230,19 @@ def marks(
     figure.supxlabel(xlabel, fontsize=STYLE["axes.labelsize"])
     _key(figure, looks)
     return figure
+
+
+def distances_figure(distances: pd.DataFrame, topics: Mapping[str, str]) -> Figure:
+    """What `distances_table` has, as `marks`."""
+    names = distances["question"].map(topics) + ": " + distances["alternative"]
+    names = names.map(lambda name: textwrap.fill(name, 18))
+    points = pd.concat(
+        pd.DataFrame({"metric": metric, "name": names, "series": series,
+                      "value": distances[f"{metric}, {column}"]})
+        for metric in HEADLINE
+        for series, column in zip(DISTANCES, ("chosen", "alternative"), strict=True)
+    )  # fmt: skip
+    return marks(points, DISTANCES, "mean distance to the printed cells", log=True, across=2)
 
 
 @two_widths

@@ -44,6 +44,30 @@ def _prior_adjusted(p: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return (p / np.maximum(counts, 1)).argmax(axis=1)
 
 
+def inward_costs(num_classes: int, beta: float) -> np.ndarray:
+    """Cost of answering k under label y, (K, K), row y: steps between them, each 1.
+
+    A step from the label that comes nearer to the middle of the scale costs 1 + β. The label of
+    least expected cost is the median at β = 0, right for a belief that is sure, and monotone under
+    stochastic dominance at every β: from k to k + 1 the cost rises by the same amount for all
+    labels up to k, and falls by the same amount for all others (Topkis).
+
+    >>> inward_costs(3, beta=1.0).tolist()
+    [[0.0, 2.0, 3.0], [1.0, 0.0, 1.0], [3.0, 2.0, 0.0]]
+    """
+    k = np.arange(num_classes)
+    far = np.abs(k - (num_classes - 1) / 2)
+    up = np.concatenate([[0], np.cumsum(1 + beta * (far[1:] < far[:-1]))])
+    down = np.concatenate([[0], np.cumsum(1 + beta * (far[:-1] < far[1:]))])
+    return np.where(k > k[:, None], up - up[:, None], down[:, None] - down)
+
+
+def least_inward_cost(p: np.ndarray, beta: float) -> np.ndarray:
+    """Labels (n,) of the least expected `inward_costs` under probabilities (n, K)."""
+    costs = inward_costs(p.shape[1], beta)
+    return sum(p[:, [y]].astype(np.float64) * row for y, row in enumerate(costs)).argmin(axis=1)
+
+
 DECISIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     # from probabilities (n, K) and counts of training labels (K,) to labels (n,)
     name: lambda p, counts, decide=decide: decide(p.astype(np.float64), counts)

@@ -11,7 +11,15 @@ from functools import partial
 
 import pandas as pd
 
-from companion.studies import fair_fight, grids, grouped_splits, hundred, protocol_search
+from companion.studies import (
+    fair_fight,
+    grids,
+    grouped_splits,
+    hundred,
+    known_beliefs,
+    protocol_search,
+    remedies,
+)
 from companion.studies.recording_checks import Comparison
 from companion.studies.task_study import TaskStudy
 
@@ -40,6 +48,8 @@ STUDIES: dict[str, Study] = {
     fair_fight.STUDY.name: _by_task(fair_fight.STUDY, 1),
     grouped_splits.STUDY.name: _by_task(grouped_splits.STUDY, 2),
     hundred.STUDY.name: Study(hundred.STUDY.record, lambda: hundred.verify(2)[1]),
+    known_beliefs.STUDY.name: _by_task(known_beliefs.STUDY, 2),
+    remedies.STUDY.name: _by_task(remedies.STUDY, 2),
 }
 
 

@@ -4,9 +4,11 @@ A function counts by its bytecode, its defaults, what it closes over, and each g
 names; a class by its members and bases; an object by its class and its state; an array by its
 values. Where code lies, its comments, docstrings and layout don't count. Installed libraries
 count by name and version. What can't be read for sure (an open file, code that looks names up at
-run time) raises `Unsure`, and the run is trained anew.
+run time) raises `Unsure`, and the run is trained anew. What a loss changes while it trains, and the
+random numbers that it draws, are found by `changing`.
 """
 
+import builtins
 import dis
 import functools
 import hashlib
@@ -15,21 +17,26 @@ import sys
 import types
 from collections import ChainMap, deque
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from numbers import Number
 from pathlib import PurePath
 from types import CellType
 
 import numpy as np
+import torch
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), PurePath)
 # Names of functions that read what no digest of the code can see.
 READERS = {
     "open", "eval", "exec", "globals", "__import__", "import_module", "input", "environ", "getenv",
     "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_text", "read_bytes",
-    "read_parquet", "read_pickle", "read_excel",
+    "read_parquet", "read_pickle", "read_excel", "urandom", "getpid", "getcwd", "listdir", "stat",
+    "cpu_count", "initial_seed", "get_rng_state", "get_state", "getstate",
 }  # fmt: skip
+# Modules of Python whose answers are never the same.
+CHANGING = {"random", "secrets", "time", "datetime", "uuid", "socket", "getpass", "gc", "resource",
+            "threading", "_thread", "_random", "_datetime"}  # fmt: skip
 DESCRIPTORS = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
     types.MethodWrapperType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
@@ -64,14 +71,45 @@ def fingerprint(*things: object) -> str:
         raise Unsure("objects that hold one another without end") from None
 
 
+@contextmanager
+def changing(*things: object) -> Iterator[list[str]]:
+    """Find what keeps a computation from being the same another time.
+
+    Yields a list that is empty until the end; then it says whether random numbers were drawn from
+    the generators of PyTorch or NumPy, and whether one of the objects has changed.
+    """
+    found: list[str] = []
+
+    def seen() -> str:
+        try:
+            return fingerprint(*things)
+        except Unsure as reason:
+            return str(reason)
+
+    drawn, before = _random_state(), seen()
+    yield found
+    if _random_state() != drawn:
+        found.append("random numbers")
+    if seen() != before:
+        found.append("what it changes itself")
+
+
+def _random_state() -> tuple:
+    _, keys, *place = np.random.get_state()
+    return torch.get_rng_state().numpy().tobytes(), keys.tobytes(), *place
+
+
 @functools.cache
 def _distributions() -> Mapping[str, list[str]]:
     return packages_distributions()
 
 
+@functools.cache
 def _library(module: str) -> str | None:
     """Name and version of the installed library that a module belongs to; None for the user's."""
     top = module.partition(".")[0]
+    if top in CHANGING:
+        raise Unsure(f"the module {top.lstrip('_')}")
     if top in sys.stdlib_module_names and top != "__main__":
         return f"Python {sys.version_info[:2]}"
     if top in ("amol", "companion", "__main__") or top not in _distributions():
@@ -144,13 +182,19 @@ class _Reader:
             labels = [part for part in labels if part is not thing]
             return ["pandas", type(thing).__name__, *self._each([thing.to_numpy(), *labels])]
         if hasattr(thing, "detach") and hasattr(thing, "requires_grad"):
-            values = thing.detach().cpu()
-            if str(values.dtype) == "torch.bfloat16":
-                values = values.float()
-            return ["tensor", str(thing.dtype), self.read(values.numpy())]
+            return ["tensor", str(thing.dtype), *self._tensor(thing)]
         if top == "torch" and type(thing).__name__ in ("dtype", "device", "Size", "layout"):
             return ["torch", str(thing)]
         return None
+
+    def _tensor(self, thing) -> list[str]:
+        """A tensor of any type and layout, by its bytes."""
+        try:
+            values = thing.detach().cpu().to_dense().resolve_conj().resolve_neg()
+            raw = values.contiguous().reshape(-1).view(torch.uint8).numpy()
+        except (RuntimeError, TypeError) as error:
+            raise Unsure(f"a tensor of {thing.dtype}: {error}".partition("\n")[0]) from None
+        return [str(thing.layout), self.read(tuple(thing.shape)), self.read(raw)]
 
     def _object(self, thing: object) -> list[str]:
         """An instance: its class, what it contains and its state."""
@@ -219,7 +263,7 @@ class _Reader:
             if name in READERS:
                 raise Unsure(f"{code.co_name} calls {name}, whose result can change")
         inside = {name: _import(name, scope) for name in _imported(code)}
-        return self._members(ChainMap(inside, scope), names)
+        return self._members(ChainMap(inside, scope, vars(builtins)), names)
 
     def _members(self, scope: Mapping, names: list[str]) -> list[str]:
         parts = []
@@ -232,9 +276,17 @@ class _Reader:
         return parts
 
     def _module(self, module: types.ModuleType, names: list[str] | None) -> list[str]:
-        """A library by its version; a module of the user's by the members that are named."""
+        """A library by its version; a module of the user's by the members that are named.
+
+        Of a library also count members that its user may have set: numbers, texts and functions.
+        """
         if library := _library(module.__name__):
-            return ["module", library, module.__name__]
+            known = ["module", library, module.__name__]
+            if names is None or (module.__name__, *names) in self._modules:
+                return known
+            self._modules.add((module.__name__, *names))
+            held = {name: vars(module)[name] for name in names if name in vars(module)}
+            return known + self._members({n: m for n, m in held.items() if _may_be_set(m)}, names)
         if names is None or {"getattr", "vars"} & set(names):
             raise Unsure(f"members of the module {module.__name__} that are named at run time")
         if (module.__name__, *names) in self._modules:  # modules may hold one another
@@ -270,6 +322,13 @@ def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
 def _owned(thing: object) -> bool:
     """Whether an object's class is the user's or these packages'."""
     return _library(type(thing).__module__) is None
+
+
+def _may_be_set(member: object) -> bool:
+    """Whether a member of a library's module may be its user's, or is another module."""
+    if isinstance(member, types.FunctionType | type):
+        return _library(member.__module__ or "") is None
+    return isinstance(member, types.ModuleType) or type(member) in PLAIN
 
 
 def _imported(code: types.CodeType) -> list[str]:

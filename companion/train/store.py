@@ -5,7 +5,6 @@ killed in between leaves its ``.new`` behind, which a study clears after a day. 
 CRC-32 on reading; a damaged file is deleted, and that one run is trained again.
 """
 
-import os
 import tempfile
 import time
 import zipfile
@@ -18,6 +17,7 @@ import numpy as np
 
 from amol.engine import Outcome
 from companion.errors import StudyError
+from companion.paths import whole_file
 
 DAY = 24 * 3600  # seconds; writing a file takes far fewer
 # What reading a damaged file raises: NotImplementedError and RuntimeError are zipfile's.
@@ -110,17 +110,11 @@ class Store:
             No space, or no permission.
         """
         values = {name: value for name, value in asdict(run.outcome).items() if value is not None}
-        handle, scratch = None, None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            handle, scratch = tempfile.mkstemp(dir=self.folder, suffix=".new")
-            with os.fdopen(handle, "wb") as file:
+            with whole_file(self.folder / f"{key}.npz", mode="xb") as file:
                 np.savez(file, **values, seconds=run.seconds, described=described)
-            os.replace(scratch, self.folder / f"{key}.npz")
         except OSError as error:
-            if scratch:
-                with suppress(OSError):
-                    os.unlink(scratch)
             raise self._refused(error) from None
 
 

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import chain
 
@@ -15,10 +15,13 @@ from amol import engine
 from amol.losses import OrdinalLoss
 from amol.metrics import METRICS, PROBABILITY_METRICS
 from companion.paths import store_path
+from companion.train.fingerprint import changing
 from companion.train.runs import Run, plan
 from companion.train.settings import StudySettings
 from companion.train.store import Store, StoredRun
 from companion.train.workers import run_tasks
+
+ANEW = "{} is trained anew each time, since its loss reads {}"
 
 
 def run_study(
@@ -132,13 +135,17 @@ def _collect(
     trained = set(waiting)
     if waiting:
         store.check()
-        for method, why in {run.method: run.unsure for run in runs if run.unsure}.items():
-            print(f"{method} is trained anew each time, since its loss reads {why}", flush=True)
+        unsure = {run.method: run.unsure for run in runs if run.unsure}
+        for method, why in unsure.items():
+            print(ANEW.format(method, why), flush=True)
         try:
             missing = [runs[places[0]] for places in waiting.values()]
             with closing(_train(missing, workers, progress, address)) as results:
-                for run, stored in results:
-                    if not run.unsure:
+                for run, stored, why in results:
+                    if why and run.method not in unsure:
+                        unsure[run.method] = why
+                        print(ANEW.format(run.method, why), flush=True)
+                    if not (run.unsure or why):
                         store.put(run.key, run.described, stored)
                     kept |= {place: keep(runs[place], stored) for place in waiting[run.key]}
         except KeyboardInterrupt:
@@ -147,7 +154,10 @@ def _collect(
 
 
 def _train(missing: list[Run], workers: int | None, progress: bool | None, address: str | None):
-    """Yield each run with what it left, in the order in which they end; long ones start first."""
+    """Yield runs as they end, long ones started first.
+
+    Each with what it left and, if it wouldn't leave the same another time, the reason.
+    """
     terminal = sys.stderr.isatty()
     shown = terminal if progress is None else progress
     if shown and (seconds := engine.compile_engine()) > 1:
@@ -166,8 +176,8 @@ def _train(missing: list[Run], workers: int | None, progress: bool | None, addre
         ascii=not terminal,
     )
     with bar, closing(run_tasks(_train_one, tasks, workers, address)) as results:
-        for number, stored in results:
-            yield order[number], stored
+        for number, stored, why in results:
+            yield order[number], stored, why
             bar.set_description(order[number].dataset, refresh=False)
             bar.update()
 
@@ -179,10 +189,11 @@ def _train_one(
     arrays: engine.Arrays,
     protocol: engine.Protocol,
     stop: Callable[[], bool],
-) -> tuple[int, StoredRun]:
+) -> tuple[int, StoredRun, str]:
     start = time.perf_counter()
-    outcome = engine.train(loss, seed, arrays, protocol, stop)
-    return number, StoredRun(outcome, time.perf_counter() - start)
+    with nullcontext([]) if engine.is_compiled(loss) else changing(loss) as changes:
+        outcome = engine.train(loss, seed, arrays, protocol, stop)
+    return number, StoredRun(outcome, time.perf_counter() - start), " and ".join(changes)
 
 
 def _row(run: Run, stored: StoredRun) -> dict:

@@ -6,7 +6,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import torch
 
@@ -45,16 +45,36 @@ def run_tasks(
 def _here(function: Callable, tasks: list[tuple], workers: int | None) -> Iterator:
     """Compiled functions hold no lock, so threads use all cores and share the memory."""
     over = threading.Event()
-    torch_threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # losses without a compiled gradient train side by side, too
     pool = ThreadPoolExecutor(min(workers or os.cpu_count() or 1, len(tasks)))
+    with _settled_torch():
+        try:
+            futures = [pool.submit(function, *task, over.is_set) for task in tasks]
+            for future in as_completed(futures):
+                yield future.result()
+        finally:  # also on Ctrl-C: runs end after the epoch in hand
+            over.set()
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _settled_torch() -> Iterator[None]:
+    """Settings of PyTorch that a loss without a compiled gradient may rest on, always the same.
+
+    One thread, since losses train side by side.
+    """
+    settings = (
+        (torch.get_num_threads, torch.set_num_threads, 1),
+        (torch.get_default_dtype, torch.set_default_dtype, torch.float32),
+        (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest"),
+    )
+    before = [get() for get, *_ in settings]
     try:
-        for future in as_completed([pool.submit(function, *task, over.is_set) for task in tasks]):
-            yield future.result()
-    finally:  # also on Ctrl-C: runs end after the epoch in hand
-        over.set()
-        pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(torch_threads)
+        for _, set_to, value in settings:
+            set_to(value)
+        yield
+    finally:
+        for (_, set_to, _), value in zip(settings, before, strict=True):
+            set_to(value)
 
 
 def _facts() -> dict[str, str]:
@@ -74,8 +94,8 @@ def _require_equal(host: str, there: dict[str, str] | BaseException, here: dict[
 def _elsewhere(function: Callable, here: dict[str, str], *task):
     """Call ``function`` on a worker, which may have joined after the study began."""
     _require_equal(socket.gethostname(), _facts(), here)
-    torch.set_num_threads(1)
-    return function(*task, lambda: False)
+    with _settled_torch():
+        return function(*task, lambda: False)
 
 
 def _client(address: str):
