@@ -341,11 +341,8 @@ def bench(record: bool) -> None:
 @amol.command()
 @click.argument("source")
 @click.argument("name")
-@click.option(
-    "--part", metavar="CAPTION",
-    help="Part of the book that it ends [default: that of the last notebook].",
-)  # fmt: skip
-@click.option("--title", metavar="TEXT", help="The page's title [default: words of NAME].")
+@click.option("--part", help="Part of the book that it ends [default: that of the last notebook].")
+@click.option("--title", help="The page's title [default: the words of NAME].")
 @pairs_option
 def fork(source: str, name: str, part: str | None, title: str | None, pairs) -> None:
     """Copy a notebook under a new name into the book.

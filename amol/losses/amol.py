@@ -76,14 +76,7 @@ class AMOLLoss(KLLoss):
     form, direction = "linear", "both"  # of `center_weight`
 
     def __init__(
-        self,
-        num_classes,
-        *,
-        alpha=1.0,
-        sigma=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
+        self, num_classes, *, alpha=1.0, sigma=1.0, reduction="mean", weight=None, ignore_index=-100
     ):
         super().__init__(
             num_classes, sigma=sigma, reduction=reduction, weight=weight, ignore_index=ignore_index

@@ -16,10 +16,9 @@ HALF = (torch.float16, torch.bfloat16)
 class OrdinalLoss(nn.Module):
     """Base of every loss: a subclass defines `values`, one number per sample.
 
-    Works under autograd as often as differentiated, `torch.func.grad` and `vmap`,
-    `torch.compile` and autocast. Of its parameters, `reduction`, `weight` and `ignore_index` may
-    be set later; the others are fixed, since tables are made of them, and setting one raises
-    AttributeError.
+    Works under autograd as often as differentiated, `torch.func.grad` and `vmap`, `torch.compile`
+    and autocast. `reduction`, `weight` and `ignore_index` may be set later; tables are made of the
+    other parameters, so setting one of them raises AttributeError.
 
     Parameters
     ----------
@@ -182,15 +181,11 @@ class OrdinalLoss(nn.Module):
         if target.is_floating_point() or target.is_complex() or target.dtype == torch.bool:
             raise TypeError(f"target holds integer labels, got {target.dtype}")
         if logits.ndim == 0 or logits.shape[-1] != self.num_logits:
-            raise ValueError(
-                f"logits have shape (..., {self.num_logits}) for num_classes={self.num_classes}, "
-                f"got {tuple(logits.shape)}"
-            )
+            wanted = f"(..., {self.num_logits}) for num_classes={self.num_classes}"
+            raise ValueError(f"logits have shape {wanted}, got {tuple(logits.shape)}")
         if target.shape != logits.shape[:-1]:
-            raise ValueError(
-                f"target has the logits' shape without the last axis, {tuple(logits.shape[:-1])}, "
-                f"got {tuple(target.shape)}"
-            )
+            wanted = f"the logits' shape without the last axis, {tuple(logits.shape[:-1])}"
+            raise ValueError(f"target has {wanted}, got {tuple(target.shape)}")
         if target.numel() == 0:
             raise ValueError("the batch is empty")
 
@@ -207,10 +202,8 @@ class OrdinalLoss(nn.Module):
         if _known(outside.any()):
             place = tuple(outside.nonzero()[0].tolist())
             where = f"target[{', '.join(map(str, place))}]" if place else "target"
-            raise ValueError(
-                f"{where} is {target[place].item()}, "
-                f"labels are 0..{self.num_classes - 1} or ignore_index={self.ignore_index}"
-            )
+            known = f"labels are 0..{self.num_classes - 1} or ignore_index={self.ignore_index}"
+            raise ValueError(f"{where} is {target[place].item()}, {known}")
         return labels, ignored
 
 

@@ -196,16 +196,8 @@ class DistanceLogLoss(OrdinalLoss):
 
     kind = "distance_log"
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        power=1.0,
-        margin=0.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, power=1.0, margin=0.0,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.power = not_negative("power", power)
         self.margin = not_negative("margin", margin)

@@ -173,16 +173,8 @@ class LogitAdjustedLoss(OrdinalLoss):
 
     kind = "adjusted_log"
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        tau=1.0,
-        class_counts=None,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, tau=1.0, class_counts=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.tau = not_negative("tau", tau)
         counts = counted(self.num_classes, class_counts).clamp(min=1)
@@ -217,13 +209,7 @@ class BalancedCrossEntropyLoss(CrossEntropyLoss):
     """
 
     def __init__(
-        self,
-        num_classes,
-        *,
-        class_counts=None,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
+        self, num_classes, *, class_counts=None, reduction="mean", weight=None, ignore_index=-100
     ):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         counts = None if class_counts is None else counted(self.num_classes, class_counts)

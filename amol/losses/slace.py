@@ -110,16 +110,8 @@ class SLACEProxLoss(_Accumulated):
         Samples of each class in the training set; equal counts without.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        slope=1.0,
-        class_counts=None,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, slope=1.0, class_counts=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         counts = torch.ones(num_classes) if class_counts is None else torch.as_tensor(class_counts)
         if counts.shape != (num_classes,) or not (counts > 0).all():
             raise ValueError(

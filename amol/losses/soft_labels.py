@@ -179,16 +179,8 @@ class TriangularLoss(SoftLabelLoss):
         Share of the soft label, from 0 to 1; the rest is the hard label.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        neighbor=0.05,
-        eta=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, neighbor=0.05, eta=1.0,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         labels = partial(triangular_labels, neighbor=at_most("neighbor", neighbor, 0.2))
         super().__init__(num_classes, labels, eta, reduction, weight, ignore_index)
         self.neighbor = float(neighbor)
@@ -252,17 +244,8 @@ class ExponentialLoss(SoftLabelLoss):
         Share of the soft label, from 0 to 1; the rest is the hard label.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        power=1.0,
-        tau=1.0,
-        eta=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, power=1.0, tau=1.0, eta=1.0,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         own = {"power": positive("power", power), "tau": positive("tau", tau)}
         labels = partial(exponential_labels, **own)
         super().__init__(num_classes, labels, eta, reduction, weight, ignore_index)
