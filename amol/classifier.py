@@ -193,7 +193,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("X_val and y_val are given together or not at all")
         labels = y
         X, y = inputs.check_features(self, X, y, reset=True)
-        weights = inputs.check_weights(self, sample_weight, X)
+        weights = inputs.check_weights(sample_weight, X)
         rows = np.arange(len(X)) if weights is None else np.flatnonzero(weights)
         self.classes_ = inputs.class_order(labels, self.classes, rows)
         y = inputs.ranks(labels, self.classes_)
@@ -206,10 +206,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
             train, validation = inputs.divide(y, rows, self.validation_fraction, seed)
             X_val, y_val, weights_val = X, y, weights
         else:
-            X_val = inputs.check_features(self, X_val, name="X_val")
-            y_val = inputs.ranks(y_val, self.classes_, "y_val")
+            X_val, y_val = inputs.validation_part(self, X_val, y_val, self.classes_)
             train, validation, weights_val = rows, np.arange(len(X_val)), None
-            inputs.check_consistent_length(X_val, y_val)
         counts = np.bincount(y[train], minlength=K).tolist()
         self.loss_ = inputs.loss_of(self, K, counts, by_class)
         if weights is not None:
@@ -233,7 +231,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
 
     def _scaled(self, X, rows) -> np.ndarray:
         found = scaling.scaled(X, rows, self._center, self._scale)
-        inputs.refuse_far(self, found)
+        inputs.refuse_far(self, found, self._scale)
         return found
 
     def _keep(self, fits: tuple[engine.Fit, ...]) -> None:

@@ -32,7 +32,9 @@ def _number(allowed: str, holds: Callable[[float], bool]) -> tuple[str, Callable
 
 
 def _one_of(*choices) -> tuple[str, Callable]:
-    return ", ".join(map(repr, choices)), lambda value: any(value is c or value == c for c in choices)
+    return ", ".join(map(repr, choices)), lambda value: any(
+        value is c or value == c for c in choices
+    )
 
 
 def _are_widths(value) -> bool:
@@ -136,14 +138,14 @@ def _refuse_missing(model, X: np.ndarray, name: str) -> None:
             what = "NaN" if np.isnan(X[row, column]) else "inf"
             where = f"{_named(model, column)}, row {row}"
             raise ValueError(
-                f"Input {name} contains {what}: {where}; fill it, with SimpleImputer say, or drop it"
+                f"Input {name} contains {what}: {where}; fill it, with SimpleImputer say"
             )
 
 
-def refuse_far(model, X: np.ndarray) -> None:
-    """Refuse scaled features (n, d) that float32 sums of squares can't hold."""
-    worst = np.abs(X).max(axis=0)
-    for column in np.flatnonzero(~(worst <= LARGEST)):
+def refuse_far(model, X: np.ndarray, scale: np.ndarray) -> None:
+    """Refuse scaled features (n, d) that float32 sums of squares can't hold, and their scale."""
+    worst = np.maximum(X.max(axis=0), -X.min(axis=0))
+    for column in np.flatnonzero(~(worst <= LARGEST) | ~np.isfinite(scale)):
         raise ValueError(
             f"{_named(model, column)}: its values are too large or too far apart for float32; "
             "change its unit, or correct the value that stands out"
@@ -177,8 +179,18 @@ def class_order(y, classes: Sequence | None, rows: np.ndarray) -> np.ndarray:
 
 def _refuse_one_class(found: np.ndarray) -> np.ndarray:
     if len(found) < 2:
-        raise ValueError(f"y holds 1 class, {found.tolist()}; a classifier needs at least 2 classes")
+        raise ValueError(
+            f"y holds 1 class, {found.tolist()}; a classifier needs at least 2 classes"
+        )
     return found
+
+
+def validation_part(model, X_val, y_val, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A validation part of its own: X_val (m, d) and ranks (m,)."""
+    X_val = check_features(model, X_val, name="X_val")
+    y_val = ranks(y_val, classes, "y_val")
+    check_consistent_length(X_val, y_val)
+    return X_val, y_val
 
 
 def ranks(y, classes: np.ndarray, name: str = "y") -> np.ndarray:
@@ -204,14 +216,11 @@ def with_unseen(classes: np.ndarray, y) -> np.ndarray:
     return np.sort(np.r_[classes, new]) if len(new) else classes
 
 
-def check_weights(model, sample_weight, X) -> np.ndarray | None:
+def check_weights(sample_weight, X) -> np.ndarray | None:
     """Weights (n,) float64 of the samples; None for none."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weights.any():
-        raise ValueError("sample_weight holds 0 alone; its sum must be above 0")
-    return weights
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def class_weights(class_weight, classes: np.ndarray, y: np.ndarray) -> list[float] | None:

@@ -20,19 +20,25 @@ def center_and_scale(X: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.nd
     """Mean and standard deviation (d,) float64 of each column of X (n, d) over ``rows``.
 
     A column that is constant over them has its value and 1, so that it is centered and not scaled.
+    What overflows is inf or NaN.
     """
-    mean = _sum(X, rows) / len(rows)
-    deviation = np.sqrt(_sum(X, rows, lambda block: (block - mean) ** 2) / len(rows))
+    with np.errstate(all="ignore"):
+        mean = _sum(X, rows) / len(rows)
+        deviation = np.sqrt(_sum(X, rows, lambda block: (block - mean) ** 2) / len(rows))
     first = X[rows[0]].astype(np.float64)
     constant = ~_sum(X, rows, lambda block: block != first).astype(bool)
     return np.where(constant, first, mean), np.where(constant, 1.0, deviation)
 
 
 def scaled(X: np.ndarray, rows: np.ndarray, center: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(X − center) / scale of some rows, computed in float64: (len(rows), d) float32."""
+    """(X − center) / scale of some rows, computed in float64: (len(rows), d) float32.
+
+    What overflows is inf or NaN.
+    """
     found = np.empty((len(rows), X.shape[1]), np.float32)
     size = max(1, BLOCK // X.shape[1])
     for start in range(0, len(rows), size):
         part = slice(start, start + size)
-        found[part] = (X[rows[part]].astype(np.float64) - center) / scale
+        with np.errstate(all="ignore"):
+            found[part] = (X[rows[part]].astype(np.float64) - center) / scale
     return found
