@@ -1,6 +1,5 @@
 """Settings of a study, checked on construction and before any work."""
 
-import inspect
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field, fields
 
 from amol.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
+from amol.losses.registry import own_parameters
 from companion.data import collection
 from companion.data.csv_dataset import is_file
 from companion.data.csv_table import Format
@@ -135,7 +135,7 @@ class StudySettings:
         values["order"] = _labels(values["order"])
         for method, own in values["loss_parameters"].items():
             _names("loss_parameters", [method], tuple(LOSSES))
-            _names(f"loss_parameters of {method}", list(own), own_parameters(method))
+            _names(f"loss_parameters of {method}", list(own), own_parameters(LOSSES[method]))
         if values["csv_options"]:
             _names("csv_options", list(values["csv_options"]), csv_options())
         values["datasets"], values["own"] = _read_datasets(values)
@@ -154,7 +154,7 @@ class StudySettings:
     def parameters(self, method: str) -> dict:
         """Keyword arguments of ``method``'s loss: those of these settings that it has."""
         shared = {"alpha": float(self.alpha), "sigma": float(self.sigma)}
-        known = own_parameters(method)
+        known = own_parameters(LOSSES[method])
         own = dict(self.loss_parameters.get(method, {}))
         return {name: value for name, value in shared.items() if name in known} | own
 
@@ -245,9 +245,3 @@ def _seeds(value) -> tuple[int, ...]:
 def csv_options() -> tuple[str, ...]:
     """Names of the options that a CSV file may be read with."""
     return tuple(option.name for option in fields(Format))
-
-
-def own_parameters(method: str) -> tuple[str, ...]:
-    """A loss's own parameters, without those that every loss has."""
-    common = {"self", "num_classes", "reduction", "weight", "ignore_index"}
-    return tuple(p for p in inspect.signature(LOSSES[method]).parameters if p not in common)
