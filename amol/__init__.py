@@ -4,9 +4,9 @@
 >>> criterion = amol.losses.LOSSES["AMOL"](num_classes=7)
 >>> rate = amol.metrics.center_hedging_rate([0, 6, 3], [3, 6, 3], num_classes=7)
 
-`amol.losses` and `amol.metrics` need PyTorch and NumPy alone. `amol.OrdinalClassifier`, for
-scikit-learn, and `amol.engine`, which trains its networks to the same bits on every processor, need
-the extra ``classifier``.
+`amol.losses`, `amol.metrics` and `amol.objective`, losses for boosted trees, need PyTorch and NumPy
+alone. `amol.OrdinalClassifier`, for scikit-learn, and `amol.engine`, which trains its networks to
+the same bits on every processor, need the extra ``classifier``.
 """
 
 import importlib
@@ -14,7 +14,7 @@ import importlib
 __version__ = "0.1.0"
 
 
-_OFFERED = {"OrdinalClassifier": "classifier"}  # by module
+_OFFERED = {"OrdinalClassifier": "classifier", "objective": "objectives"}  # by module
 
 
 def __getattr__(name: str):  # loaded on first use: PyTorch takes seconds

@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from amol.engine import MONITORS
-from amol.losses import LOSSES, BatchLoss, OrdinalLoss
-from amol.losses.registry import from_function, make_loss, own_parameters
+from amol.losses import BatchLoss, OrdinalLoss
+from amol.losses.registry import loss_class, make_loss, own_parameters
 
 DECISIONS = ("argmax", "median", "mean", "cost", "qwk")
 LARGEST = 1e15  # of a scaled feature: 10⁸ squares of it have a finite sum in float32
@@ -256,14 +256,7 @@ def loss_of(model, num_classes: int, class_counts: list[int], weight) -> Ordinal
             raise ValueError(f"the loss has {loss.num_classes} classes, y has {num_classes}")
         found = loss
     else:
-        if isinstance(loss, str):
-            if loss not in LOSSES:
-                raise ValueError(f"loss is {loss!r}; allowed: {', '.join(LOSSES)}")
-            made = LOSSES[loss]
-        elif callable(loss) and not isinstance(loss, type):
-            made = from_function(loss)  # a TypeError says what a function must be
-        else:
-            raise ValueError(f"loss is {loss!r}; allowed: a name, a loss object or a function")
+        made = loss_class(loss)
         known = own_parameters(made)
         for name in own:
             if name not in known:

@@ -21,6 +21,17 @@ def own_parameters(loss: type[OrdinalLoss]) -> tuple[str, ...]:
     return tuple(name for name in inspect.signature(loss).parameters if name not in COMMON)
 
 
+def loss_class(loss) -> type[OrdinalLoss]:
+    """Of the loss that a name of `LOSSES` or a function stands for."""
+    if isinstance(loss, str):
+        if loss not in LOSSES:
+            raise ValueError(f"loss is {loss!r}; allowed: {', '.join(LOSSES)}")
+        return LOSSES[loss]
+    if not callable(loss) or isinstance(loss, type):
+        raise ValueError(f"loss is {loss!r}; allowed: a name, a loss object or a function")
+    return from_function(loss)  # a TypeError says what a function must be
+
+
 def make_loss(
     loss: type[OrdinalLoss], num_classes: int, class_counts: list[int], **parameters
 ) -> OrdinalLoss:
