@@ -326,8 +326,16 @@ def test_bad_values_and_shapes_are_refused(logits, target, message):
 @pytest.mark.parametrize(
     ("logits", "target", "message"),
     [
-        (torch.zeros(2, 5), torch.tensor([0.0, 1.0]), "target holds integer labels, .*, got .*float32"),
-        (torch.zeros(2, 5), torch.tensor([True, False]), "target holds integer labels, .*, got .*bool"),
+        (
+            torch.zeros(2, 5),
+            torch.tensor([0.0, 1.0]),
+            "target holds integer labels, .*, got .*float32",
+        ),
+        (
+            torch.zeros(2, 5),
+            torch.tensor([True, False]),
+            "target holds integer labels, .*, got .*bool",
+        ),
         (torch.zeros(2, 5).long(), torch.tensor([0, 1]), "logits are floating point, got .*int64"),
     ],
 )
