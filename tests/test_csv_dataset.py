@@ -398,7 +398,10 @@ OTHERS = {  # kind 19: files of another kind
     "page": (b"\n<!DOCTYPE html><html>", "an HTML page"),
     "page in capitals": (b"<HTML><BODY>", "an HTML page"),
     "XML": (b"\xef\xbb\xbf<?xml version='1.0'?>", "an XML document"),
-    "pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a pointer of Git LFS"),
+    "pointer": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+        "a pointer of Git LFS",
+    ),
     "JSON": (b'[{"x": 1}]', "JSON"),
     "JSON by lines": (b'{"x": 1}\n{"x": 2}\n', "JSON"),
     "Parquet": (b"PAR1\x15\x04", "a Parquet file"),
@@ -525,7 +528,7 @@ def test_options_refused(write, options, message):
 
 
 def test_target_is_asked_for_with_the_columns(write):
-    with pytest.raises(ValueError, match=r"target is missing.*columns: x, z, grade"):
+    with pytest.raises(ValueError, match="target='grade'; columns: x, z, grade"):
         StudySettings(write(FINE))
 
 
