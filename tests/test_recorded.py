@@ -69,7 +69,7 @@ def test_an_untouched_recording_holds(folder):
     rows, compared = verify("small", count=3)
     assert len(rows) == 3 and rows["equal"].all() and (rows["largest difference"] == 0).all()
     assert compared.holds and compared.compared == 3
-    assert "warning" not in note_of(compared) and "3 runs equal" in note_of(compared)
+    assert "Warning" not in note_of(compared) and "3 runs equal" in note_of(compared)
 
 
 def test_a_changed_value_is_named_with_both_values_and_processors(folder, changed):
@@ -81,7 +81,7 @@ def test_a_changed_value_is_named_with_both_values_and_processors(folder, change
     assert compared.keys_match and not compared.equal
     assert f"{value!r} on {processor()}" in compared.first
     text = note_of(compared)
-    assert text.startswith(":::{warning}") and "1 of 4 runs differ" in text
+    assert text.startswith("> **Warning.** ") and "1 of 4 runs differ" in text
     assert f"Wine Red, CE, seed 0, split 42, QWK {round(value + 0.001, 6)} on {processor()}" in text
 
 
@@ -160,7 +160,7 @@ def test_notes_of_a_build(folder, changed, tmp_path):
     changed("grid", "Wine Red,CE,0,42,", "Wine Red,CE,0,42,9")
     write_notes(tmp_path, compare_runs("grid", runs))
     for name in ("difference.md", "recorded.md"):
-        assert ":::{warning}" in (tmp_path / name).read_text()
+        assert "> **Warning.** " in (tmp_path / name).read_text()
         assert "best_epoch 9" in (tmp_path / name).read_text()
 
 

@@ -119,10 +119,9 @@ def compare(
 
 def note_of(*comparisons: Comparison) -> str:
     """Markdown: a sentence where everything equals its recording, else a visible warning."""
-    text = "\n\n".join(map(str, comparisons))
     if all(comparison.holds for comparison in comparisons):
-        return text
-    return f":::{{warning}}\n{text}\n:::"
+        return "\n\n".join(map(str, comparisons))
+    return "> **Warning.** " + "\n>\n> ".join(map(str, comparisons))
 
 
 def write_notes(folder: Path, *comparisons: Comparison) -> None:
