@@ -90,13 +90,8 @@ def compared(metric, method="AMOL", baseline="CE", name="cross-entropy's"):
 
 # %% tags=["show-input"]
 agreement = main[main["metric"] == "QWK"]
-show(
-    "tab-qwk", tables.comparison(agreement, place="Table 2"), caption="QWK (higher is better)."
-)  # fmt: skip
-say(
-    lead(agreement, "AMOL", "best"), compared("QWK"),
-    "The paper reports it best on all four.",
-)  # fmt: skip
+show("tab-qwk", tables.comparison(agreement, place="Table 2"), caption="QWK (higher is better).")
+say(lead(agreement, "AMOL", "best"), compared("QWK"), "The paper reports it best on all four.")
 
 # %% [markdown]
 # ## Hedging
@@ -108,9 +103,7 @@ say(
 few = [name for name in settings.datasets if settings.load(name).num_classes < 5]
 rate = "CHR" if len(few) == len(settings.datasets) else "CHR_ext"
 hedging = main[main["metric"] == rate]
-show(
-    "tab-chr", tables.comparison(hedging, place="Table 3"), caption=f"{rate} (lower is better)."
-)  # fmt: skip
+show("tab-chr", tables.comparison(hedging, place="Table 3"), caption=f"{rate} (lower is better).")
 
 # %%
 oll = against("OLL", rate)

@@ -122,8 +122,9 @@ say(
 
 # %%
 pair = partial(quoted, summary, dataset, least=2)
+inward = [pair(metric, ["AMOL", "AMOL-asym"]) for metric in ("CHR", "QWK")]
 say(
-    "1. **Direction.**", pair("CHR", ["AMOL", "AMOL-asym"]), pair("QWK", ["AMOL", "AMOL-asym"]),
+    "1. **Direction.**", *inward, "" if any(inward) else "AMOL and AMOL-asym aren't both here.",
     (step("AMOL-asym", "AMOL", "CHR") < 0,
      "Why does penalizing *fewer* classes lower the rate? With the symmetric weight the classes "
      "just beyond the center are penalized nearly as much as the center; with the inward one they "

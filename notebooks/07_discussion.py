@@ -57,7 +57,7 @@ def mean(method, metric):
 ends = {m: mean(m, "extreme_recall") for m in ("CE", "KL", "AMOL", "AMOL-asym", "CE-masked")}
 center = {m: mean(m, "center_recall") for m in ("CE", "AMOL", "AMOL-asym")}
 ends_lost = (
-    max(ends["AMOL"], ends["AMOL-asym"]) < ends["CE"] and mean("AMOL", "CHR") < mean("CE", "CHR"),
+    ends["AMOL"] < ends["CE"] > ends["AMOL-asym"] and mean("AMOL", "CHR") < mean("CE", "CHR"),
     "AMOL empties the framed column at both ends, but the samples don't arrive in their own class: "
     f"of the first and last class it finds {ends['AMOL']:.2f}, AMOL-asym {ends['AMOL-asym']:.2f}, "
     f"cross-entropy {ends['CE']:.2f}.",

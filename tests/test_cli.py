@@ -205,7 +205,8 @@ def test_code_of_the_how_to_pages_runs(tmp_path):
     text = (ROOT / "book" / "fork.md").read_text() + (ROOT / "README.md").read_text()
     given = "import torch\nlogits = torch.randn(5, 7)\ntarget = weights = torch.arange(5)\n"
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
+    blocks = [block for block in blocks if "say(" not in block]  # a cell of a page: test_fork
     check = "assert 'squared' in LOSSES and value.isfinite() and labels.shape == (5,)"
     program = given + "\n".join([*blocks, check])
     (tmp_path / "program.py").write_text(program)  # a registered loss is hashed from its file

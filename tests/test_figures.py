@@ -207,9 +207,9 @@ def test_saved_files_are_the_same_twice_and_hold_the_data(tmp_path, monkeypatch,
     found = []
     for folder in ("one", "two"):
         monkeypatch.setenv("AMOL_RESULTS", str(tmp_path / folder))
-        shown = figures.save("fig-x", figures.dots(part), part)
+        (png,) = figures.save("fig-x", figures.dots(part), part).values()
         files = [tmp_path / folder / "figures" / f"fig-x.{kind}" for kind in ("svg", "pdf", "csv")]
-        found.append([shown["image/png"], *(file.read_bytes() for file in files)])
+        found.append([png, *(file.read_bytes() for file in files)])
     assert found[0] == found[1]
     assert b"<dc:date>" not in found[0][1]
     pd.testing.assert_frame_equal(pd.read_csv(files[2]), part.reset_index(drop=True))

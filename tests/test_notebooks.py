@@ -11,7 +11,9 @@ import pytest
 from conftest import ROOT
 
 from companion.book.colab import write_copies
+from companion.book.notebooks import run_notebook
 
+EXECUTED = ROOT / "build" / "executed" / "notebooks"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TAGS = {"hide-cell", "parameters", "remove-input", "show-input"}
 LINK = re.compile(r"(?<![\w\])!])\[([^\[\]]+)\]\(([^()\s]*)\)")
@@ -93,6 +95,22 @@ def test_cells_are_short_and_tags_known(notebook):
 def test_text_reads_well_without_sphinx(notebook):
     text = "\n".join(cell.source for cell in notebook.cells)
     assert not re.findall(r"\{[a-z:]+\}`|^:::|^`{3,}\{|^\([\w-]+\)=$", text, re.MULTILINE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["02_background", "03_method"])
+def test_an_executed_copy_shows_no_role(tmp_path, name):
+    source, copy = ROOT / "notebooks" / f"{name}.ipynb", tmp_path / "copy.ipynb"
+    run_notebook(source, copy, results=tmp_path / "results", cwd=tmp_path)
+    text = copy.read_text(encoding="utf-8")
+    assert "image/png" in text and not re.search(r"\{[a-z:]+\}`", text)
+
+
+@pytest.mark.book
+@pytest.mark.skipif(not EXECUTED.exists(), reason="no book: run `make book`")
+def test_no_executed_copy_of_the_book_shows_a_role():
+    for copy in EXECUTED.glob("*.ipynb"):
+        assert not re.search(r"\{[a-z:]+\}`", copy.read_text(encoding="utf-8")), copy.name
 
 
 def test_links_lead_to_what_they_name(notebook):
