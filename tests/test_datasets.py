@@ -106,9 +106,7 @@ def test_more_sets_are_no_default_and_have_a_center():
 
 
 def test_unknown_name():
-    with pytest.raises(
-        ValueError, match=r"'wine'.*Synthetic, Wine Red, .*Abalone, .*ERA"
-    ):
+    with pytest.raises(ValueError, match=r"'wine'.*Synthetic, Wine Red, .*Abalone, .*ERA"):
         load_dataset("wine")
 
 

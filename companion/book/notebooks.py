@@ -29,6 +29,8 @@ ENVIRONMENT = {
     "JUPYTER_PREFER_ENV_PATH": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "OMP_NUM_THREADS": "1",  # equal bits; pages side by side don't stall each other
+    "PYTHONOPTIMIZE": "",  # pages assert what they say
+    "PYTHONSTARTUP": "",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the debugger in each of them warns
 }
 
