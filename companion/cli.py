@@ -14,7 +14,7 @@ import click
 
 from companion.book.parameters import read_parameters, read_value, study_parameters
 from companion.console import print_anywhere
-from companion.errors import NotebookError, StudyError
+from companion.errors import NotebookError, StudyError, advising
 from companion.paths import ROOT, build_dir
 
 LISTED = 15  # entries that `amol check` prints without --all
@@ -62,7 +62,7 @@ def amol() -> None:
 
 
 workers_option = click.option(
-    "--workers", type=int, default=2, show_default=True, help="Threads that train."
+    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Threads that train."
 )
 pairs_option = click.option(
     "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE",
@@ -114,7 +114,7 @@ def run(notebook: str, help_notebook: bool, pairs, mappings, files, output: Path
     """
     from companion.book import notebooks, outputs
 
-    with _refusing(ValueError):
+    with _refusing(ValueError), advising("run"):
         source = notebooks.notebook_path(notebook)
         known = notebooks.parameters_of(source)
         if help_notebook:
@@ -198,7 +198,7 @@ def study(record: str | None, address: str | None, workers: int, **texts) -> Non
             option = next(iter(given)).replace("_", "-")
             raise Refusal(f"--record has its own settings; leave out --{option}")
         return _record(record, workers, address)
-    with _refusing(ValueError):
+    with _refusing(ValueError), advising("study"):
         settings = StudySettings(**read_parameters(study_parameters(), given.items()))
     runs = run_study(settings, workers, progress=True, address=address)
     means = runs.groupby(["dataset", "method"], sort=False)
@@ -332,7 +332,7 @@ def fork(source: str, name: str, part: str | None, title: str | None, pairs) -> 
     from companion.book import notebooks
     from companion.book.fork import fork_notebook
 
-    with _refusing(ValueError):
+    with _refusing(ValueError), advising("run"):
         original = notebooks.notebook_path(source)
         known = notebooks.parameters_of(original)
         values = notebooks.check_settings(known, read_parameters(known, pairs))

@@ -51,8 +51,8 @@ order = large["left"].sort_values().index
 gap = (large["center"] - large["asked_center"]).abs()
 say(
     ((large["left"] < small["left"]).all(),
-     f"From 250 rows to 64,000 the risk that is left falls from {small['left'].min():.0%} to "
-     f"{small['left'].max():.0%} to {large['left'].min():.1%} to {large['left'].max():.1%}, and "
+     f"With 250 rows {small['left'].min():.0%} to {small['left'].max():.0%} of the risk are left, "
+     f"with 64,000 {large['left'].min():.1%} to {large['left'].max():.1%}, and then "
      f"{large['same'].min():.0%} to {large['same'].max():.0%} of answers are those asked for.",
      "More rows don't bring every loss nearer to what it asks for."),
     f"Nearest are {listed(order[:3])}, farthest is {order[-1]}.",
@@ -86,26 +86,28 @@ say(
 # %% [markdown]
 # Then the recorded networks of [The fair fight](fair_fight.ipynb), untuned, whose beliefs nobody
 # knows. Beside them stands what each loss asks for over evenly drawn beliefs at K = 5, so this
-# compares the losses' order, not their numbers.
+# compares the losses' order, not their numbers. Four of them the theory doesn't reach as they are
+# trained there: LogitAdj and CE-balanced are given the classes' counts, CORAL and CLM share one
+# weight vector. They were set apart after a first look at the table.
 
 # %% tags=["show-input"]
 fight = recordings.load("fair_fight")
 fight = fight[(fight["rule"] == "default") & ~fight["method"].str.contains("WK|,")]
 real = fight.groupby("method")[["CHR", "end_recall", "QWK"]].mean()
 drawn = np.random.default_rng(5).dirichlet(np.ones(5), draws)
-shares = asked.shares(asked.answers(drawn, list(real.index)), 5)
-real["asked center"] = shares["center"].reindex(real.index)
-real["asked ends"] = shares["ends"].reindex(real.index)
-real = real.sort_values("asked center")
-order = real.corr("spearman")
+shares = asked.shares(asked.answers(drawn, list(real.index)), 5).reindex(real.index)
+real = real.assign(asked_center=shares["center"], asked_ends=shares["ends"])
+real = real.sort_values("asked_center")
+reached = real.drop(index=["LogitAdj", "CE-balanced", "CORAL", "CLM"])
+order, all_orders = reached.corr("spearman"), real.corr("spearman")
 
 # %%
 show(
     "tab-explained", data=real.reset_index(),
     result=pd.DataFrame({
-        "asked: center": real["asked center"].map("{:.0%}".format),
+        "asked: center": real["asked_center"].map("{:.0%}".format),
         "seen: CHR": real["CHR"].map("{:.3f}".format),
-        "asked: ends": real["asked ends"].map("{:.0%}".format),
+        "asked: ends": real["asked_ends"].map("{:.0%}".format),
         "seen: end recall": real["end_recall"].map("{:.3f}".format),
         "QWK": real["QWK"].map("{:.3f}".format),
     }).rename_axis("loss"),
@@ -113,20 +115,24 @@ show(
     f"networks did on the test parts of {fight['dataset'].nunique()} data sets, means over sets "
     "and splits (recorded runs).",
 )  # fmt: skip
-ends, middle = order.loc["asked ends", "end_recall"], order.loc["asked center", "CHR"]
+ends, middle = (table.loc["asked_ends", "end_recall"] for table in (order, all_orders))
+hedged, all_hedged = (table.loc["asked_center", "CHR"] for table in (order, all_orders))
 say(
-    (ends > 0.5, f"The order of the losses in end recall follows what they ask for (Spearman's "
-     f"rank correlation {ends:.2f}).",
-     f"The order of the losses in end recall follows what they ask for weakly, if at all "
-     f"(Spearman's rank correlation {ends:.2f})."),
-    (middle > 0.5, f"So does CHR with the share of center answers ({middle:.2f}).",
-     f"For CHR and the share of center answers it is {middle:.2f}."),
+    (ends > 0.7,
+     f"Among the {len(reached)} others, end recall follows what they ask for (Spearman's rank "
+     f"correlation {ends:.2f}; with the four {middle:.2f}).",
+     f"Among the {len(reached)} others, end recall follows what they ask for at a rank correlation "
+     f"of {ends:.2f} (with the four {middle:.2f})."),
+    (hedged < ends and reached["CHR"].idxmax() != "KL",
+     f"CHR follows it less ({hedged:.2f}; with the four {all_hedged:.2f}): KL asks for the center "
+     "most often and doesn't have the highest CHR.",
+     f"CHR follows it as well ({hedged:.2f}; with the four {all_hedged:.2f})."),
 )  # fmt: skip
 
 # %% [markdown]
-# What the theory doesn't explain: evenly drawn beliefs are no beliefs about wine or snails, which
-# have one peak; networks stop early and see little data; CORAL and CLM share one weight vector, so
-# they can't answer freely; and QWK rewards moderation, which is no property of a loss.
+# What the theory doesn't explain: evenly drawn beliefs are no beliefs about wine or snails, most of
+# which have one peak, and under such KL and cross-entropy answer alike; networks stop early and see
+# little data; and why a loss of higher QWK has it.
 #
 # ## Un-mixing
 #
@@ -154,7 +160,10 @@ show(
     "Condition numbers of the tables at K = 5: "
     f"{listed(f'{name} {value:.1f}' for name, value in condition.items())}.",
 )  # fmt: skip
+
+# %%
 plain, undone = (mixed.xs(way, level="way") for way in (remedies.TRAINED, remedies.UNMIXED))
+warm, both = (mixed.xs(way, level="way") for way in (remedies.WARMED, remedies.BOTH))
 plain = plain.loc[list(remedies.SOFT)]
 change = undone - plain
 better = {name: list(change.index[change[name] < 0]) for name in ("ECE", "NLL", "RPS")}
@@ -163,9 +172,18 @@ say(
      f"{listed(better['ECE']) or 'none'}, most that of {change['ECE'].idxmin()} from "
      f"{plain['ECE'][change['ECE'].idxmin()]:.3f} to {undone['ECE'][change['ECE'].idxmin()]:.3f}.",
      "Un-mixing lowers no loss's calibration error."),
-    f"NLL falls for {listed(better['NLL']) or 'none'}, RPS for {listed(better['RPS']) or 'none'}: "
-    "an un-mixed answer may have classes of probability 0, on which NLL has no mercy.",
+    f"NLL falls for {listed(better['NLL']) or 'none'} and RPS for "
+    f"{listed(better['RPS']) or 'none'}; an un-mixed answer may have classes of probability 0, on "
+    "which NLL has no mercy.",
     f"QWK changes by {change['QWK'].min():+.3f} to {change['QWK'].max():+.3f}.".replace("-", "−"),
+    ((warm["NLL"] < undone["NLL"]).all() and (warm["ECE"] < undone["ECE"] + 0.01).all(),
+     "A temperature alone reaches the same calibration with a lower NLL and leaves each label as "
+     "it is. It needs labeled data, which un-mixing doesn't.",
+     "A temperature alone does better for "
+     f"{listed(warm.index[warm['ECE'] < undone['ECE']]) or 'none'} in ECE."),
+    ((both["NLL"] > plain["NLL"]).all(),
+     "The two don't go together: the temperature has already sharpened what was blurred, and "
+     "un-mixing sharpens it again."),
 )  # fmt: skip
 
 # %% [markdown]
@@ -195,15 +213,39 @@ show(
     "target, $q' \\propto e^{-m(k,y)(k-y)^2/2}$; forward: the weight in the other direction of "
     "the divergence. α = 1 in all four. Soft labels as trained.",
 )  # fmt: skip
+
+# %%
 won, other = means.loc["CE, β by the rule"], means.loc["AMOL, α by the rule"]
 score = "; ".join(f"{name.replace('_', ' ')} better on {row['better']} sets, worse on "
                   f"{row['worse']}" for name, row in counts.iterrows())  # fmt: skip
+level = counts[["better", "worse"]].to_numpy().sum() == 0
+ece = remedy[remedy["way"] == remedies.TRAINED].groupby("method")["ECE"].mean()
 say(
-    (holds, f"By the rule the decision is the better tool. Against AMOL: {score}.",
-     f"By the rule the decision isn't shown to be the better tool. Against AMOL: {score}."),
+    (not holds,
+     f"By the rule the decision isn't shown to be the better tool. Against AMOL: {score}.",
+     f"By the rule the decision is the better tool. Against AMOL: {score}."),
+    (level,
+     "Nor is AMOL: on no set is a difference shown in any of the three, though six splits show "
+     "large ones alone. What the weight does in training, a decision does afterwards, from one "
+     "network, at every β at once."),
     f"Means: CHR_ext {won['CHR_ext']:.3f} against {other['CHR_ext']:.3f}, QWK {won['QWK']:.3f} "
     f"against {other['QWK']:.3f}, end recall {won['end_recall']:.3f} against "
     f"{other['end_recall']:.3f}.",
+    (ece["CE"] < ece["AMOL α = 1"],
+     f"The probabilities stay cross-entropy's, with a calibration error of {ece['CE']:.3f}; AMOL's "
+     f"at α = 1 is {ece['AMOL α = 1']:.3f}."),
+)  # fmt: skip
+
+# %%
+best = means.loc[list(remedies.VARIANTS)]
+mixed_in = best.loc["CE to q'"]
+say(
+    (best["QWK"].idxmin() == "forward",
+     "Of the four variants the other direction of the divergence does harm: there the same weight "
+     f"draws to the center (end recall {best.loc['forward', 'end_recall']:.3f})."),
+    (best["end_recall"].idxmax() == "CE to q'",
+     "Cross-entropy to the target with the weight in it has the QWK of AMOL and more end recall "
+     f"({mixed_in['QWK']:.3f} and {mixed_in['end_recall']:.3f})."),
 )  # fmt: skip
 
 # %% [markdown]

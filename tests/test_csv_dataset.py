@@ -528,7 +528,7 @@ def test_options_refused(write, options, message):
 
 
 def test_target_is_asked_for_with_the_columns(write):
-    with pytest.raises(ValueError, match=r"target is missing.*columns: x, z, grade"):
+    with pytest.raises(ValueError, match="target='grade'; columns: x, z, grade"):
         StudySettings(write(FINE))
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from numba.core import caching, ccallback, config, dispatcher
 
+config.DISABLE_JIT = 0  # the engine can't do without, whatever NUMBA_DISABLE_JIT says
+
 
 def cache_folder() -> Path:
     """``AMOL_CACHE`` where set, else ``amol`` in the user's cache folder."""
@@ -89,7 +91,6 @@ def kept_machine_code() -> Iterator[bool]:
     folder = machine_code_folder()
     settings = {
         (config, "CACHE_DIR"): str(folder or ""),
-        (config, "DISABLE_JIT"): 0,  # NUMBA_DISABLE_JIT is for its user's functions, not for these
         (dispatcher, "FunctionCache"): _Cache,
         (ccallback, "FunctionCache"): _Cache,
     }

@@ -168,7 +168,8 @@ class _Table:
             if (times := names.count(name)) > 1:
                 raise ValueError(f"column {name!r} is named {times} times; allowed: once")
         if not self.target:
-            raise ValueError(f"target is missing, the column of the labels; columns: {listed}")
+            example = option("target", names[-1])
+            raise ValueError(f"no column of labels; name it, as by {example}; columns: {listed}")
         for name, what in {self.target: "", **dict.fromkeys(self.written.words, "words: ")}.items():
             if name not in names:
                 hint = did_you_mean(name, names)

@@ -100,7 +100,8 @@ class StudySettings:
     order : sequence of str, or one comma-separated str
         Their labels from lowest to highest, where these aren't whole numbers without a gap.
     csv_options : mapping
-        How the CSV files are read: further arguments of `companion.data.csv_dataset.read_csv`.
+        How the CSV files are read, such as ``{"sep": ";"}``: further arguments of
+        `companion.data.csv_dataset.read_csv`.
     own : mapping of str to Dataset
         The CSV files as read, by name; filled in from ``datasets``.
     """
