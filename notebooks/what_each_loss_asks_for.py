@@ -1,18 +1,3 @@
-# ---
-# jupyter:
-#   jupytext:
-#     formats: ipynb,py:percent
-#     text_representation:
-#       extension: .py
-#       format_name: percent
-#       format_version: '1.3'
-#       jupytext_version: 1.19.6
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
 # %% [markdown]
 # # What each loss asks for
 #
@@ -253,7 +238,7 @@ say(
 # ## Who said it before
 #
 # Which ordinal surrogates are consistent for zero-one, absolute and squared error is the subject of
-# [Pedregosa, Bach and Gramfort (2017)](https://arxiv.org/abs/1408.2327), for threshold methods of
+# [Pedregosa et al. (2017)](https://arxiv.org/abs/1408.2327), for threshold methods of
 # [Yamasaki and Tanaka (2024)](https://arxiv.org/abs/2405.13288). That a loss can be improper and
 # lead back by a known map was shown of focal loss by [Charoenphakdee et al.
 # (2021)](https://arxiv.org/abs/2011.09172). Un-mixing is the correction for noisy labels of
