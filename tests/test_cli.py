@@ -203,9 +203,12 @@ def test_every_command_of_the_how_to_pages_is_one_that_exists():
 
 def test_code_of_the_how_to_pages_runs(tmp_path):
     text = (ROOT / "book" / "fork.md").read_text() + (ROOT / "README.md").read_text()
-    given = "import torch\nlogits = torch.randn(5, 7)\ntarget = weights = torch.arange(5)\n"
+    given = (
+        "import torch\nlogits = torch.randn(5, 7)\ntarget = weights = torch.arange(5)\n"
+        "X = X_test = torch.randn(60, 3).numpy()\ny = y_test = (torch.arange(60) % 3).numpy()\n"
+    )
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     blocks = [block for block in blocks if "say(" not in block]  # a cell of a page: test_fork
     check = "assert 'squared' in LOSSES and value.isfinite() and labels.shape == (5,)"
     program = given + "\n".join([*blocks, check])
