@@ -15,7 +15,7 @@ def _plainer(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]
-    plain = unicodedata.normalize("NFKD", text.translate(PLAINER)).encode("ascii", "ignore")
+    plain = unicodedata.normalize("NFD", text.translate(PLAINER)).encode("ascii", "ignore")
     shown = plain.decode() or text.encode("ascii", "backslashreplace").decode()
     return shown, error.end
 

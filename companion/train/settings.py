@@ -17,7 +17,7 @@ from companion.errors import did_you_mean
 
 LIMIT = 2**32  # of every number
 SEEDS = range(LIMIT)
-SEVERAL = "a number of seeds (at least 1) or a list of different whole numbers from 0 to 2³²−1"
+SEVERAL = "a number of seeds (at least 1) or a list of different whole numbers from 0, below 2^32"
 
 
 def _checked(default, allowed: str, holds: Callable[[object], bool]):
@@ -27,11 +27,13 @@ def _checked(default, allowed: str, holds: Callable[[object], bool]):
 
 def _number(default: float, least: float, included: bool = True):
     start = f"a number {'of at least' if included else 'above'} {least}"
-    return _checked(default, f"{start}, below 2³²", lambda x: x >= least if included else x > least)
+    return _checked(
+        default, f"{start}, below 2^32", lambda x: x >= least if included else x > least
+    )
 
 
 def _whole(default: int):
-    return _checked(default, "a whole number of at least 1, below 2³²", lambda n: n >= 1)
+    return _checked(default, "a whole number of at least 1, below 2^32", lambda n: n >= 1)
 
 
 def _one_of(default, choices: tuple):
@@ -111,7 +113,7 @@ class StudySettings:
     seeds: tuple[int, ...] | int = 5
     alpha: float = _number(1.0, 0)
     sigma: float = _number(1.0, 0, included=False)
-    split_seed: int = _checked(42, "a whole number from 0 to 2³²−1", SEEDS.__contains__)
+    split_seed: int = _checked(42, "a whole number from 0, below 2^32", SEEDS.__contains__)
     split_order: str = _one_of(SPLIT_ORDERS[0], SPLIT_ORDERS)
     fractions: tuple[float, ...] = _checked(FRACTIONS, "three shares whose sum is 1", _are_shares)
     stratify: bool = _one_of(True, (True, False))
