@@ -4,8 +4,9 @@
 >>> criterion = amol.losses.LOSSES["AMOL"](num_classes=7)
 >>> rate = amol.metrics.center_hedging_rate([0, 6, 3], [3, 6, 3], num_classes=7)
 
-`amol.losses` and `amol.metrics` need PyTorch and NumPy alone; `amol.engine`, which trains small
-networks to the same bits on every processor, needs the extra ``engine``.
+`amol.losses`, `amol.metrics` and `amol.objective`, losses for boosted trees, need PyTorch and NumPy
+alone. `amol.OrdinalClassifier`, for scikit-learn, and `amol.engine`, which trains its networks to
+the same bits on every processor, need the extra ``classifier``.
 """
 
 import importlib
@@ -13,7 +14,12 @@ import importlib
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str):
-    if name in ("losses", "metrics"):  # loaded on first use: PyTorch takes seconds
+_OFFERED = {"OrdinalClassifier": "classifier", "objective": "objectives"}  # by module
+
+
+def __getattr__(name: str):  # loaded on first use: PyTorch takes seconds
+    if name in ("losses", "metrics"):
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _OFFERED:
+        return getattr(importlib.import_module(f"{__name__}.{_OFFERED[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

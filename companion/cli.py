@@ -1,13 +1,11 @@
 """Command line of the companion: ``amol build | pdf | run | study | audit | check | …``."""
 
-import codecs
 import json
 import logging
 import shutil
 import signal
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +13,8 @@ from pathlib import Path
 import click
 
 from companion.book.parameters import read_parameters, read_value, study_parameters
-from companion.errors import NotebookError, StudyError
+from companion.console import print_anywhere
+from companion.errors import NotebookError, StudyError, advising
 from companion.paths import ROOT, build_dir
 
 LISTED = 15  # entries that `amol check` prints without --all
@@ -37,29 +36,10 @@ def _refusing(*kinds: type[Exception]) -> Iterator[None]:
         raise Refusal(str(error)) from None
 
 
-PLAINER = str.maketrans({"−": "-", "–": "-", "—": "-", "…": "...", "’": "'", "×": "x"})
-
-
-def _plainer(error: UnicodeError) -> tuple[str, int]:
-    """Replace characters that an output's encoding lacks: by plainer ones, else by their numbers.
-
-    A handler of errors as `codecs.register_error` takes it.
-    """
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    text = error.object[error.start : error.end]
-    plain = unicodedata.normalize("NFKD", text.translate(PLAINER)).encode("ascii", "ignore")
-    shown = plain.decode() or text.encode("ascii", "backslashreplace").decode()
-    return shown, error.end
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that workers are ended too
-    codecs.register_error("plainer", _plainer)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="plainer")
+    print_anywhere()
     try:
         given = list(sys.argv[1:] if argv is None else argv)
         errors = _refusing(StudyError, NotebookError, OSError)
@@ -82,7 +62,7 @@ def amol() -> None:
 
 
 workers_option = click.option(
-    "--workers", type=int, default=2, show_default=True, help="Threads that train."
+    "--workers", type=click.IntRange(1), default=2, show_default=True, help="Threads that train."
 )
 pairs_option = click.option(
     "-p", "pairs", nargs=2, multiple=True, metavar="NAME VALUE",
@@ -134,7 +114,7 @@ def run(notebook: str, help_notebook: bool, pairs, mappings, files, output: Path
     """
     from companion.book import notebooks, outputs
 
-    with _refusing(ValueError):
+    with _refusing(ValueError), advising("run"):
         source = notebooks.notebook_path(notebook)
         known = notebooks.parameters_of(source)
         if help_notebook:
@@ -218,7 +198,7 @@ def study(record: str | None, address: str | None, workers: int, **texts) -> Non
             option = next(iter(given)).replace("_", "-")
             raise Refusal(f"--record has its own settings; leave out --{option}")
         return _record(record, workers, address)
-    with _refusing(ValueError):
+    with _refusing(ValueError), advising("study"):
         settings = StudySettings(**read_parameters(study_parameters(), given.items()))
     runs = run_study(settings, workers, progress=True, address=address)
     means = runs.groupby(["dataset", "method"], sort=False)
@@ -341,11 +321,8 @@ def bench(record: bool) -> None:
 @amol.command()
 @click.argument("source")
 @click.argument("name")
-@click.option(
-    "--part", metavar="CAPTION",
-    help="Part of the book that it ends [default: that of the last notebook].",
-)  # fmt: skip
-@click.option("--title", metavar="TEXT", help="The page's title [default: words of NAME].")
+@click.option("--part", help="Part of the book that it ends [default: that of the last notebook].")
+@click.option("--title", help="The page's title [default: the words of NAME].")
 @pairs_option
 def fork(source: str, name: str, part: str | None, title: str | None, pairs) -> None:
     """Copy a notebook under a new name into the book.
@@ -355,7 +332,7 @@ def fork(source: str, name: str, part: str | None, title: str | None, pairs) -> 
     from companion.book import notebooks
     from companion.book.fork import fork_notebook
 
-    with _refusing(ValueError):
+    with _refusing(ValueError), advising("run"):
         original = notebooks.notebook_path(source)
         known = notebooks.parameters_of(original)
         values = notebooks.check_settings(known, read_parameters(known, pairs))

@@ -22,6 +22,7 @@
 datasets: list = ["Wine White"]  # data sets or CSV files; the first one is drawn
 target: str = ""  # label column of the CSV files among the data sets
 order: list[str] = []  # their labels, lowest first, where these are no whole numbers
+csv_options: dict = {}  # how the CSV files are written, such as {sep: ;}
 methods: list = ["CE"]  # losses; the first one is drawn
 seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
 split_seed: int = 42  # seed of the split into training, validation and test part
@@ -41,7 +42,8 @@ from companion.page.words import listed
 
 # %% tags=["show-input"]
 settings = StudySettings(
-    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    datasets=datasets, target=target, order=order, csv_options=csv_options,
+    methods=methods, seeds=seeds,
     split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
 runs = run_study(settings)  # splits, standardizes and trains; one row for each network

@@ -8,6 +8,7 @@
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
 order: list[str] = []  # their labels, lowest first, where these are no whole numbers
+csv_options: dict = {}  # how the CSV files are written, such as {sep: ;}
 methods: list = [
     "CE",
     "OLL",
@@ -41,7 +42,8 @@ from companion.train.runs import make_loss, prepare
 
 # %% tags=["show-input"]
 settings = StudySettings(
-    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    datasets=datasets, target=target, order=order, csv_options=csv_options,
+    methods=methods, seeds=seeds,
     alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
 loaded = {name: settings.load(name) for name in settings.datasets}

@@ -11,6 +11,7 @@
 datasets: list = ["Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
 order: list[str] = []  # their labels, lowest first, where these are no whole numbers
+csv_options: dict = {}  # how the CSV files are written, such as {sep: ;}
 methods: list = [
     "AMOL",
     "AMOL-asym",
@@ -43,7 +44,8 @@ register_readings()  # losses as the paper could also be read, such as "AMOL-OLL
 
 # %% tags=["show-input"]
 settings = StudySettings(
-    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    datasets=datasets, target=target, order=order, csv_options=csv_options,
+    methods=methods, seeds=seeds,
     alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
 runs = run_study(settings)

@@ -10,6 +10,7 @@
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
 target: str = ""  # label column of the CSV files among the data sets
 order: list[str] = []  # their labels, lowest first, where these are no whole numbers
+csv_options: dict = {}  # how the CSV files are written, such as {sep: ;}
 methods: list = ["CE", "SORD", "KL", "AMOL", "AMOL-asym", "AMOL-exp", "CE-masked"]  # losses tried
 seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
 alpha: float = 1.0  # strength of the weight in AMOL, at least 0
@@ -30,7 +31,8 @@ from companion.page.words import listed, on
 
 # %% tags=["show-input"]
 settings = StudySettings(
-    datasets=datasets, target=target, order=order, methods=methods, seeds=seeds,
+    datasets=datasets, target=target, order=order, csv_options=csv_options,
+    methods=methods, seeds=seeds,
     alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs,
 )  # fmt: skip
 runs = run_study(settings)

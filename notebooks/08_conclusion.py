@@ -140,8 +140,9 @@ say(
 # Four lines of future work close the paper. What this book can add:
 #
 # - **Monotonicity and properness.** AMOL is not proper: [Figure least](03_method.ipynb#fig-least)
-#   has the answer that minimizes it, and that is not the truth. What weight would keep the loss
-#   monotone in the distance from the label is open.
+#   has the answer that minimizes it, and that is not the truth. Up to which weight a sure answer
+#   costs more the farther it is off, and from which the label can fall though belief moves up, is
+#   in [Table limits](what_each_loss_asks_for.ipynb#tab-limits).
 # - **Medical grading**, where calling a severe case moderate does harm. No such data set is here;
 #   [Fork this](../book/fork.md) trains all losses on one.
 # - **More classes.** The losses take any number; the effect has been measured for up to nine only,

@@ -37,7 +37,7 @@ loud: bool = False  # whether to shout
 title: str = "none"  # what to call it
 anything = 3
 
-# %% tags=["remove-output"]
+# %%
 import os
 from pathlib import Path
 from IPython.display import Markdown

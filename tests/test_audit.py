@@ -136,7 +136,7 @@ def test_words_decimal_commas_and_names_of_columns(write):
         ("y,p\n1,2\n", [], "line 1: no column 'true'; allowed: y, p"),
         ("true,predictd\n1,2\n", [], "no column 'predictd'|did you mean predictd"),
         ("true,true,predicted\n1,1,2\n", [], "line 1: 2 columns 'true'"),
-        (BY_HAND + "6,3,1\n", [], "my.csv: the file can't be read as a table.*line 10"),
+        (BY_HAND + "6,3,1\n", [], "my.csv: line 10 has 3 cells; allowed: 2, as in the first row"),
         (BY_HAND + "NA,3\n", [], "line 10, column 'true': 'NA' is no whole number; allowed"),
         (BY_HAND + "3,\n", [], "line 10, column 'predicted': '' is no whole number"),
         (BY_HAND + "7,3\n", [], "no label lies between 5 and 7"),
@@ -156,6 +156,34 @@ def test_bad_files_are_refused_in_one_line(write, text, options, message, capsys
     printed, shown = capsys.readouterr()
     assert not printed and shown.startswith("amol: ") and shown.count("\n") == 1
     assert re.search(message, shown)
+
+
+def rounded_file(k: int, digits: int) -> str:
+    """Probabilities rounded to so many digits, as `to_csv(float_format=…)` writes them."""
+    p = np.random.default_rng(k).dirichlet(np.ones(k), 400)
+    lines = ["true,predicted," + ",".join(f"p_{j}" for j in range(k))]
+    lines += [f"{i % k},{i % k}," + ",".join(f"{x:.{digits}f}" for x in row)
+              for i, row in enumerate(p)]  # fmt: skip
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize("k", [3, 5, 9, 20])
+def test_probabilities_rounded_to_two_digits_are_taken(write, k):
+    coarse, fine = (
+        read_predictions(write(rounded_file(k, digits), f"{digits}.csv")) for digits in (2, 6)
+    )
+    assert np.abs(coarse.probabilities.sum(axis=1) - 1).max() < 1e-12
+    assert np.abs(coarse.probabilities - fine.probabilities).max() < 0.02
+
+
+def test_a_pipe_is_read_as_a_file_is(write):
+    path = write(BY_HAND)
+    command = [sys.executable, "-m", "companion", "audit", "/dev/stdin"]
+    shown = [
+        subprocess.run(command, input=BY_HAND, capture_output=True, text=True, check=True).stdout,
+        subprocess.run([*command[:-1], path], capture_output=True, text=True, check=True).stdout,
+    ]
+    assert shown[0] == shown[1] and "8 samples" in shown[0]
 
 
 def test_a_missing_file_is_named(capsys):

@@ -27,7 +27,7 @@ def test_the_page_shows_the_executed_notebook(original):
     assert ">1.00<" in page and "Table 1" in page
     assert ">1.00<" in original.page("notebooks/02_second")
     assert "amol run 01_first -p names" in plain(page)
-    assert plain(page).count("Show code") == 1  # two cells that show nothing but themselves
+    assert plain(page).count("Show code") == 2  # parameters; a cell and what it prints
     assert (original.root / "_build/html/results/tables/tab-first.csv").read_text() == "a\n1\n"
     for foreign in ("unpkg.com", "thebe", "fontawesome.js", str(original.root), "github.com"):
         assert foreign not in page

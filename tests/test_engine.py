@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from amol.engine import Arrays, Protocol, Stopped, train
+from amol.engine import Arrays, Protocol, Stopped, fit, read, train
 from amol.losses import LOSSES, CrossEntropyLoss
 from amol.metrics import METRICS
 
@@ -144,6 +144,45 @@ def test_agrees_at_any_shape_and_setting(K, features, changes):
     agrees(LOSSES["AMOL"](num_classes=K), data, replace(SHORT, **changes))
     if K == 5:
         agrees(LOSSES["CORAL"](num_classes=K), data, replace(SHORT, **changes))
+
+
+@pytest.mark.parametrize("loss", [LOSSES["AMOL"], LOSSES["CORN"]])
+def test_weights_of_samples_weigh_their_terms(data, loss):
+    """One step of all samples: the gradient is that of Σ w l / Σ w, so repeating is the same."""
+    loss, rng = loss(num_classes=5, weight=[1.0, 2.0, 1.0, 0.5, 3.0]), np.random.default_rng(0)
+    times = rng.integers(1, 4, len(data.X_train))
+    repeated = np.repeat(np.arange(len(times)), times)
+    v = rng.integers(1, 4, len(data.X_validation))
+    weighted = replace(data, weights_train=times.astype(float), weights_validation=v.astype(float))
+    again = replace(
+        data,
+        X_train=data.X_train[repeated],
+        y_train=data.y_train[repeated],
+        X_validation=np.repeat(data.X_validation, v, axis=0),
+        y_validation=np.repeat(data.y_validation, v),
+    )
+    protocol = replace(SHORT, batch_size=10**4, epochs=4)
+    one, other = (fit(loss, 0, part, protocol) for part in (weighted, again))
+    np.testing.assert_allclose(one.training_loss, other.training_loss, rtol=1e-4)
+    np.testing.assert_allclose(one.validation_loss, other.validation_loss, rtol=1e-4)
+    plain = fit(loss, 0, data, protocol)
+    assert abs(plain.training_loss[0] / one.training_loss[0] - 1) > 2e-4
+    same = replace(data, weights_train=np.full(len(times), 0.25))
+    assert fit(loss, 0, same, protocol).network.digest == plain.network.digest
+
+
+def test_the_loss_of_an_epoch_is_that_of_its_samples_before_each_step(data):
+    loss, protocol = CrossEntropyLoss(5), replace(SHORT, batch_size=10**4, epochs=3)
+    found = fit(loss, 0, data, protocol)
+    own = fit(Own(5), 0, data, protocol)
+    np.testing.assert_allclose(found.training_loss, own.training_loss, rtol=1e-5)
+    epochs = [fit(loss, 0, data, replace(protocol, epochs=k)).network for k in (1, 2)]
+    after = [read(loss, network, data.X_train)[1] for network in epochs]
+    values = [-np.log(p[np.arange(len(p)), data.y_train]).mean() for p in after]
+    np.testing.assert_allclose(found.training_loss[1:], values, rtol=1e-5)
+    p = read(loss, found.network, data.X_validation)[1]
+    value = -np.log(p[np.arange(len(p)), data.y_validation]).mean()
+    assert found.validation_loss[found.best_epoch - 1] == pytest.approx(value, rel=1e-5)
 
 
 class Own(CrossEntropyLoss):

@@ -469,7 +469,7 @@ def test_a_fork_has_a_title_of_its_own(monkeypatch, tmp_path, title, heading):
     (tmp_path / "_toc.yml").write_text("- file: notebooks/first\n")
     made = fork.fork_notebook("first", "your_own", title=title)
     text = made.with_suffix(".py").read_text()
-    assert f"# (sec-first)=\n# {heading}\n" in text and "# # First\n" not in text
+    assert f"\n# {heading}\n" in text and "# # First\n" not in text
 
 
 @pytest.mark.parametrize("contents", ["root: a\n", "root: [a\n", "- file: book/a\n"])

@@ -30,7 +30,8 @@ def amol(K, **own):
 
 @pytest.mark.parametrize(
     ("K", "sigma", "alpha"),
-    [(4, 1, 2.77), (5, 1, 2.25), (6, 1, 2.30), (7, 1, 2.47), (10, 1, 3.17), (5, 2, 0.51), (7, 2, 0.55)],
+    [(4, 1, 2.77), (5, 1, 2.25), (6, 1, 2.30), (7, 1, 2.47), (10, 1, 3.17), (5, 2, 0.51),
+     (7, 2, 0.55)],
 )  # fmt: skip
 def test_a_sure_label_is_answered_otherwise_from_here(K, sigma, alpha):
     found = limits.answers_sure_wrongly(K, sigma)

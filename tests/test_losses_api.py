@@ -221,7 +221,8 @@ def test_a_loss_of_a_batch():
 def test_repr_tells_the_parameters():
     shown = repr(make("AMOL", alpha=2, sigma=0.5, weight=WEIGHT))
     assert shown == (
-        "AMOLLoss(num_classes=5, reduction='mean', ignore_index=-100, sigma=0.5, alpha=2.0, "
+        "AMOLLoss(num_classes=5, reduction='mean', ignore_index=-100, sigma=0.5, "
+        "distance=None, alpha=2.0, "
         "weight=[0.5, 2.0, 1.0, 0.0, 3.0])"
     )
     assert "power=2.0, margin=0.0" in repr(make("CDW-CE"))
@@ -325,8 +326,16 @@ def test_bad_values_and_shapes_are_refused(logits, target, message):
 @pytest.mark.parametrize(
     ("logits", "target", "message"),
     [
-        (torch.zeros(2, 5), torch.tensor([0.0, 1.0]), "target holds integer labels, got .*float32"),
-        (torch.zeros(2, 5), torch.tensor([True, False]), "target holds integer labels, got .*bool"),
+        (
+            torch.zeros(2, 5),
+            torch.tensor([0.0, 1.0]),
+            "target holds integer labels, .*, got .*float32",
+        ),
+        (
+            torch.zeros(2, 5),
+            torch.tensor([True, False]),
+            "target holds integer labels, .*, got .*bool",
+        ),
         (torch.zeros(2, 5).long(), torch.tensor([0, 1]), "logits are floating point, got .*int64"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, log_loss
 
-from amol.metrics import MORE_METRICS, MORE_PROBABILITY_METRICS
+from amol.metrics import METRICS, MORE_METRICS, MORE_PROBABILITY_METRICS, accuracy_within
 from amol.metrics.probabilities import calibration_error
 
 TRUE = np.array([0, 0, 0, 0, 1, 1, 2, 2, 2, 4])
@@ -34,6 +34,24 @@ def cases(num_classes=5, size=60):
 @pytest.mark.parametrize("name", BY_HAND)
 def test_values_by_hand(name):
     assert MORE_METRICS[name](TRUE, PRED, 5) == pytest.approx(BY_HAND[name], abs=1e-15)
+
+
+@pytest.mark.parametrize("k", range(5))
+def test_accuracy_within_counts_the_samples_so_near(k):
+    y, p, _ = next(cases())
+    near = [abs(int(a) - int(b)) <= k for a, b in zip(y, p, strict=True)]
+    assert accuracy_within(y, p, 5, k) == sum(near) / len(near)
+    weights = np.arange(1, len(y) + 1)
+    expected = (weights * near).sum() / weights.sum()
+    assert accuracy_within(y, p, 5, k=k, sample_weight=weights) == pytest.approx(expected)
+    known = {0: "accuracy", 1: "accuracy_1off"}
+    if k in known:
+        assert accuracy_within(y, p, 5, k) == (METRICS | MORE_METRICS)[known[k]](y, p, 5)
+
+
+def test_accuracy_within_is_refused_below_0():
+    with pytest.raises(ValueError, match="k is -1; allowed: 0 or more"):
+        accuracy_within([0, 1], [1, 0], 2, k=-1)
 
 
 def test_geometric_means_by_hand():

@@ -27,7 +27,7 @@ class Autograd:
         for start in range(0, len(order), settings.batch):
             part = order[start : start + settings.batch]
             inputs = X[part]
-            network.begin_step(memory, inputs, settings)
+            network.forward(memory, inputs, memory.logits, settings)
             z = self._tensor(memory.logits[: len(part)]).requires_grad_()
             values, terms = self._sums(z, y[part], w[part])
             (slopes,) = torch.autograd.grad(values.sum() / terms.detach().sum(), z)

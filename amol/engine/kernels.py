@@ -83,19 +83,16 @@ class _Code(ir.IRBuilder):
 
     def zero_where(self, test, value, limit, other):
         """0 where ``value`` compares so with ``limit``, else ``other``; not a number never does."""
-        return self.select(self.fcmp_ordered(test, value, _constant(limit)), _constant(0.0), other)
+        return self.select(self.fcmp_ordered(test, value, limit), _constant(0.0), other)
 
 
-def _keep(code, y, c, x, rates):
-    code.put(y, c)
-
-
-def _relu(code, y, c, x, rates):
-    code.put(code.zero_where("<=", y, 0.0, y), c)
+def _above(code, y, c, x, rates):
+    """What is above a limit: 0 makes it a ReLU, not a number keeps everything."""
+    code.put(code.zero_where("<=", y, rates[0], y), c)
 
 
 def _mask(code, y, c, x, rates):
-    code.put(code.zero_where("<=", code.vector(x), 0.0, y), c)
+    code.put(code.zero_where("<=", code.vector(x), _constant(0.0), y), c)
 
 
 def _adam(code, y, c, gap, rates):
@@ -106,7 +103,7 @@ def _adam(code, y, c, gap, rates):
     w = code.vector(c)
     g = code.apply("fma", decay, w, y)
     m = code.apply("fma", _constant(0.9), code.vector(m_at), g)
-    m = code.zero_where("<", code.apply("fabs", m), 1e-30, m)
+    m = code.zero_where("<", code.apply("fabs", m), _constant(1e-30), m)
     v = code.apply("fma", g, g, _constant(1e-30))
     v = code.apply("fma", _constant(0.999), code.vector(v_at), v)
     code.put(m, m_at)
@@ -216,8 +213,10 @@ def _product(ending, from_x=False):
     return product
 
 
-product_relu, product_plain = _product(_relu, from_x=True), _product(_keep, from_x=True)
-product_mask, product_adam = _product(_mask), _product(_adam)
+product_above, product_mask, product_adam = (
+    _product(_above, from_x=True), _product(_mask), _product(_adam)
+)  # fmt: skip
+RELU, KEEP = ((f4(limit), f4(0), f4(0)) for limit in (0, np.nan))  # rates of `product_above`
 
 
 def _transposed(function):

@@ -12,12 +12,13 @@ import numpy as np
 from .arithmetic import address_of, compiled, dropped, entry, f4, i8, mix, u4
 from .gradients import mean_slopes
 from .kernels import (
+    KEEP,
     PAD,
+    RELU,
     aligned,
+    product_above,
     product_adam,
     product_mask,
-    product_plain,
-    product_relu,
     stride,
     transpose,
 )
@@ -80,29 +81,27 @@ def layers_of(parameters, layout):
         yield rows[:inputs, :outputs], rows[-1, :outputs]
 
 
-@compiled
-def _forward(memory, x, x_row, z, z_row, n, settings):
-    """From inputs at address x, n rows, to logits at address z."""
+@entry
+def forward(memory, X, logits, settings):
+    """Fill the logits (rows, ·) of samples X (n, d), at most as many as memory has rows."""
+    x, x_row, z, z_row, n = address_of(X), X.shape[1], address_of(logits), logits.shape[1], len(X)
     layout = memory.layout
     parameters, values = address_of(memory.parameters), address_of(memory.values)
     last = layout.shape[1] - 2
-    zero = (f4(0), f4(0), f4(0))
     for layer in range(last):
         weights, bias = (
             parameters + 4 * layout[WEIGHTS, layer],
             parameters + 4 * layout[BIAS, layer],
         )
-        stride, padded = layout[STRIDE, layer + 1], layout[PADDED, layer + 1]
+        stride, padded, rates = layout[STRIDE, layer + 1], layout[PADDED, layer + 1], RELU
+        h, h_row = values + 4 * layout[VALUES, layer + 1], stride
         if layer == last - 1:
-            product_plain(x, x_row, 1, weights, stride, z, z_row, n, padded, layout[UNITS, layer],
-                          bias, 0, 1, zero)  # fmt: skip
-        else:
-            h = values + 4 * layout[VALUES, layer + 1]
-            product_relu(x, x_row, 1, weights, stride, h, stride, n, padded, layout[UNITS, layer],
-                         bias, 0, 1, zero)  # fmt: skip
-            x, x_row = h, stride
-            if settings.dropout > 0:
-                _drop(memory, layer + 1, n, settings)
+            h, h_row, rates = z, z_row, KEEP
+        product_above(x, x_row, 1, weights, stride, h, h_row, n, padded, layout[UNITS, layer],
+                      bias, 0, 1, rates)  # fmt: skip
+        x, x_row = h, h_row
+        if settings.dropout > 0 and layer < last - 1:
+            _drop(memory, layer + 1, n, settings)
 
 
 @compiled
@@ -184,13 +183,6 @@ def prepare(memory):
 
 
 @entry
-def begin_step(memory, X, settings):
-    """Logits of samples X (n, ·) into memory."""
-    _forward(memory, address_of(X), X.shape[1], address_of(memory.logits),
-             memory.logits.shape[1], len(X), settings)  # fmt: skip
-
-
-@entry
 def epoch(memory, kind, formula, X, y, w, order, settings):
     """All steps of an epoch with a compiled loss, on samples in the given order.
 
@@ -205,7 +197,7 @@ def epoch(memory, kind, formula, X, y, w, order, settings):
             for k in range(X.shape[1]):
                 memory.inputs[i, k] = X[at, k]
         chosen = memory.inputs[:n]
-        begin_step(memory, chosen, settings)
+        forward(memory, chosen, memory.logits, settings)
         part = mean_slopes(kind, formula, memory.logits, memory.labels[:n], memory.weights[:n],
                            memory.p, memory.log_p, memory.losses, memory.logit_slopes)  # fmt: skip
         end_step(memory, chosen, settings)
@@ -214,10 +206,10 @@ def epoch(memory, kind, formula, X, y, w, order, settings):
     return value / total
 
 
-@entry
-def evaluate(memory, X, logits, settings):
-    """Fill the logits (n, ·) of all samples X (n, ·)."""
+def evaluate(memory, X):
+    """Logits (n, ·) of samples X (n, d), the rows padded."""
+    logits = aligned(len(X), memory.layout[STRIDE, -2])
     for start in range(0, len(X), ROWS):
-        n = min(ROWS, len(X) - start)
-        _forward(memory, address_of(X[start:]), X.shape[1], address_of(logits[start:]),
-                 logits.shape[1], n, settings)  # fmt: skip
+        part = slice(start, start + ROWS)
+        forward(memory, X[part], logits[part], STILL)
+    return logits

@@ -11,7 +11,7 @@ from amol.metrics import METRICS
 from . import network
 from .gradients import mean_value, read
 from .kernels import aligned
-from .network import STILL, STRIDE, Settings, allocate, layers_of
+from .network import Settings, allocate, layers_of
 from .pointers import KIND, MEANING, address
 
 MONITORS = ("loss", "QWK")
@@ -111,9 +111,7 @@ class Network:
         for place, layer in zip(places, self.layers, strict=True):
             for part, values in zip(place, layer, strict=True):
                 part[:] = values
-        logits = aligned(len(X), memory.layout[STRIDE, -2])
-        network.evaluate(memory, _plain(X), logits, STILL)
-        return logits
+        return network.evaluate(memory, _plain(X))
 
     @property
     def digest(self) -> str:
@@ -242,7 +240,6 @@ def fit(
         np.ones(len(part)) if own is None else own.astype(np.float64)
         for part, own in ((y, data.weights_train), (y_validation, given))
     )
-    logits = aligned(len(y_validation), layout[STRIDE, -2])
 
     best, best_score, best_epoch, failed, interrupted = weights.copy(), np.inf, 0, None, False
     training, validation = [], []
@@ -251,7 +248,7 @@ def fit(
             if stop is not None and stop():
                 raise Stopped
             loss = rule.epoch(memory, X, y, w, random.permutation(n), settings)
-            network.evaluate(memory, X_validation, logits, STILL)
+            logits = network.evaluate(memory, X_validation)
             score = rule.mean(logits, y_validation, w_validation)
             training.append(loss)
             validation.append(score)

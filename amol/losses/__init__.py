@@ -22,20 +22,13 @@ from .soft_labels import *
 from .solver import optimality_gap, risk
 from .tables import *
 
-
-def _listed(names: dict) -> list[str]:
-    """Classes and functions of the modules above, but for helpers of the losses."""
-    modules = {name: getattr(found, "__module__", "") for name, found in names.items()}
-    aside = ("", "base", "registry")
-    return [
-        name
-        for name, module in modules.items()
-        if module.startswith(__name__) and module[len(__name__) + 1 :] not in aside
-    ]
-
-
+_homes = {name: getattr(found, "__module__", "") for name, found in list(globals().items())}
 __all__ = ["LOSSES", "PAPER_METHODS", "BatchLoss", "OrdinalLoss", "register_loss"]
-__all__ += _listed(globals())
+__all__ += [  # and what the other modules define
+    name
+    for name, home in _homes.items()
+    if home.startswith(f"{__name__}.") and not home.endswith((".base", ".registry"))
+]
 
 
 def __dir__():

@@ -7,7 +7,7 @@ from torch import Tensor
 from .base import OrdinalLoss, not_negative, positive
 from .pointwise import TableLoss, log_softmax
 from .registry import register_loss
-from .tables import center_weight, closeness, gaussian_log_target
+from .tables import center_weight, closeness, gaussian_log_target, listed
 
 
 def weighted_divergence(
@@ -40,14 +40,18 @@ class KLLoss(OrdinalLoss):
     ----------
     sigma : float
         Width of q in classes, above 0.
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
     kind = "weighted_divergence"
 
-    def __init__(self, num_classes, *, sigma=1.0, reduction="mean", weight=None, ignore_index=-100):
+    def __init__(self, num_classes, *, sigma=1.0, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.sigma = positive("sigma", sigma)
-        self.add_table("log_target", gaussian_log_target(num_classes, sigma))
+        self.distance = listed(distance)
+        self.add_table("log_target", gaussian_log_target(num_classes, sigma, distance))
         self.add_table("m", center_weight(num_classes, alpha=0))
 
     def kind_tables(self):
@@ -71,23 +75,16 @@ class AMOLLoss(KLLoss):
         Strength of m, at least 0; 0 is D_KL(p ‖ q).
     sigma : float
         Width of q in classes, above 0.
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
     form, direction = "linear", "both"  # of `center_weight`
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        alpha=1.0,
-        sigma=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
-        super().__init__(
-            num_classes, sigma=sigma, reduction=reduction, weight=weight, ignore_index=ignore_index
-        )
+    def __init__(self, num_classes, *, alpha=1.0, sigma=1.0, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
+        common = dict(reduction=reduction, weight=weight, ignore_index=ignore_index)
+        super().__init__(num_classes, sigma=sigma, distance=distance, **common)
         self.alpha = not_negative("alpha", alpha)
         self.add_table("m", center_weight(num_classes, alpha, self.form, self.direction))
 

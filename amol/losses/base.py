@@ -16,10 +16,9 @@ HALF = (torch.float16, torch.bfloat16)
 class OrdinalLoss(nn.Module):
     """Base of every loss: a subclass defines `values`, one number per sample.
 
-    Works under autograd as often as differentiated, `torch.func.grad` and `vmap`,
-    `torch.compile` and autocast. Of its parameters, `reduction`, `weight` and `ignore_index` may
-    be set later; the others are fixed, since tables are made of them, and setting one raises
-    AttributeError.
+    Works under autograd as often as differentiated, `torch.func.grad` and `vmap`, `torch.compile`
+    and autocast. `reduction`, `weight` and `ignore_index` may be set later; tables are made of the
+    other parameters, so setting one of them raises AttributeError.
 
     Parameters
     ----------
@@ -129,8 +128,9 @@ class OrdinalLoss(nn.Module):
             probability 0; it adds 0, or ∞ in a cross-entropy to a label, hard or soft, that has
             a part in it. float16 and bfloat16 are computed in float32 and come back in their
             own dtype, under autocast as float32, which holds values that float16 can't.
-        target : (...) integer of any width
-            Labels 0..K−1 or `ignore_index`.
+        target : (...) integer of any width, or (..., K) floating
+            Labels 0..K−1 or `ignore_index`; or distributions t of the label, whose loss is the
+            mean Σ_y t_y l_y, in cross-entropy that to a soft label. A loss of a batch takes labels.
 
         Raises
         ------
@@ -138,14 +138,19 @@ class OrdinalLoss(nn.Module):
             Wrong dtypes; shapes that disagree, an empty batch, a label outside 0..K−1, a mean
             over no weight at all. Values aren't looked at inside `torch.compile` and `vmap`.
         """
-        self._check_shapes(logits, target)
-        labels, ignored = self._labels(target)
+        soft = target.is_floating_point() and target.ndim == logits.ndim > 0
+        self._check_shapes(logits, target, soft)
         dtype = logits.dtype
         if dtype in HALF:
             logits = logits.float()
-        logits = logits.masked_fill(ignored.unsqueeze(-1), 0)  # so that no NaN comes back from it
-        values, weights = self._terms(logits, labels, ignored)
-        values = values.masked_fill(ignored, 0)
+        if soft:
+            ignored = torch.zeros_like(logits[..., 0], dtype=torch.bool)
+            values, weights = self._expected_terms(logits, target)
+        else:
+            labels, ignored = self._labels(target)
+            logits = logits.masked_fill(ignored.unsqueeze(-1), 0)  # no NaN comes back from it
+            values, weights = self._terms(logits, labels, ignored)
+            values = values.masked_fill(ignored, 0)
         if self.reduction == "sum":
             values = values.sum()
         elif self.reduction == "mean":
@@ -176,21 +181,33 @@ class OrdinalLoss(nn.Module):
             parts.append(f"weight={self.weight.tolist()}")
         return ", ".join(parts)
 
-    def _check_shapes(self, logits, target):
+    def _expected_terms(self, logits, shares):
+        """Means of the terms over labels with these distributions (..., K)."""
+        off = (shares.sum(-1) - 1).abs() > (1e-2 if shares.dtype in HALF else 1e-4)
+        if _known(off.any() | ~(shares >= 0).all()):
+            raise ValueError("target holds distributions: none negative, the sum of each 1")
+        labels = torch.arange(self.num_classes, device=shares.device).expand(shares.shape)
+        each = logits.unsqueeze(-2).expand(*shares.shape, self.num_logits)
+        values, weights = self.terms(each, labels)
+        shares = shares.to(values.dtype)
+        values = (shares * values.masked_fill(shares == 0, 0)).sum(-1)  # 0 of ∞ is 0
+        return values, (shares * weights).sum(-1)
+
+    def _check_shapes(self, logits, target, soft):
         if not logits.is_floating_point():
             raise TypeError(f"logits are floating point, got {logits.dtype}")
-        if target.is_floating_point() or target.is_complex() or target.dtype == torch.bool:
-            raise TypeError(f"target holds integer labels, got {target.dtype}")
+        numbers = target.is_floating_point() or target.is_complex() or target.dtype == torch.bool
+        if numbers and not soft:
+            kinds = f"integer labels, or distributions (..., {self.num_classes})"
+            raise TypeError(f"target holds {kinds}, got {target.dtype} of {tuple(target.shape)}")
         if logits.ndim == 0 or logits.shape[-1] != self.num_logits:
-            raise ValueError(
-                f"logits have shape (..., {self.num_logits}) for num_classes={self.num_classes}, "
-                f"got {tuple(logits.shape)}"
-            )
-        if target.shape != logits.shape[:-1]:
-            raise ValueError(
-                f"target has the logits' shape without the last axis, {tuple(logits.shape[:-1])}, "
-                f"got {tuple(target.shape)}"
-            )
+            wanted = f"(..., {self.num_logits}) for num_classes={self.num_classes}"
+            raise ValueError(f"logits have shape {wanted}, got {tuple(logits.shape)}")
+        wanted = (*logits.shape[:-1], self.num_classes) if soft else tuple(logits.shape[:-1])
+        if target.shape != wanted:
+            form = "with a share of each class" if soft else "without the last axis"
+            got = tuple(target.shape)
+            raise ValueError(f"target has the logits' shape {form}, {wanted}, got {got}")
         if target.numel() == 0:
             raise ValueError("the batch is empty")
 
@@ -207,10 +224,8 @@ class OrdinalLoss(nn.Module):
         if _known(outside.any()):
             place = tuple(outside.nonzero()[0].tolist())
             where = f"target[{', '.join(map(str, place))}]" if place else "target"
-            raise ValueError(
-                f"{where} is {target[place].item()}, "
-                f"labels are 0..{self.num_classes - 1} or ignore_index={self.ignore_index}"
-            )
+            known = f"labels are 0..{self.num_classes - 1} or ignore_index={self.ignore_index}"
+            raise ValueError(f"{where} is {target[place].item()}, {known}")
         return labels, ignored
 
 
@@ -240,6 +255,9 @@ class BatchLoss(OrdinalLoss):
 
     def terms(self, logits, target):
         return self._terms(logits, target, torch.zeros_like(target, dtype=torch.bool))
+
+    def _expected_terms(self, logits, shares):
+        raise TypeError(f"{type(self).__name__} compares the samples of a batch: it takes labels")
 
     def _terms(self, logits, target, ignored):
         weights = self._weights(target, logits[..., 0]).masked_fill(ignored, 0)

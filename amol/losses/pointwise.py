@@ -8,7 +8,7 @@ from torch import Tensor
 
 from .base import OrdinalLoss, not_negative
 from .registry import register_loss
-from .tables import center_class, closeness, distances, gaussian_log_target
+from .tables import center_class, closeness, distances, gaussian_log_target, listed
 
 
 def log_softmax(logits: Tensor) -> Tensor:
@@ -148,11 +148,18 @@ class OLLLoss(TableLoss):
 
     >>> OLLLoss(num_classes=3)(torch.zeros(1, 3), torch.tensor([0]))
     tensor(1.6479)
+
+    Parameters
+    ----------
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
-    def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
+    def __init__(self, num_classes, *, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
-        self.add_table("soft_target", closeness(num_classes))
+        self.distance = listed(distance)
+        self.add_table("soft_target", closeness(num_classes, distance))
 
 
 @register_loss("SORD")
@@ -168,12 +175,16 @@ class SORDLoss(TableLoss):
     ----------
     sigma : float
         Width of the target in classes, above 0.
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
-    def __init__(self, num_classes, *, sigma=1.0, reduction="mean", weight=None, ignore_index=-100):
+    def __init__(self, num_classes, *, sigma=1.0, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.sigma = sigma
-        self.add_table("soft_target", gaussian_log_target(num_classes, sigma).exp())
+        self.distance = listed(distance)
+        self.add_table("soft_target", gaussian_log_target(num_classes, sigma, distance).exp())
 
 
 @register_loss("OLL-Castagnos")
@@ -192,24 +203,19 @@ class DistanceLogLoss(OrdinalLoss):
     margin : float
         CDW-CE's margin: 1 − p_k is replaced by min(1, 1 − p_k + margin), so a wrong class
         costs nothing until its probability passes the margin.
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
     kind = "distance_log"
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        power=1.0,
-        margin=0.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, power=1.0, margin=0.0, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.power = not_negative("power", power)
         self.margin = not_negative("margin", margin)
-        cost = distances(num_classes) ** self.power
+        self.distance = listed(distance)
+        cost = distances(num_classes, distance) ** self.power
         self.add_table("cost", cost.fill_diagonal_(0))
 
     def kind_tables(self):

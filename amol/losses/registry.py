@@ -13,6 +13,34 @@ PAPER_METHODS = ("CE", "OLL", "SORD", "AMOL", "AMOL-asym", "AMOL-exp", "AMOL-OLL
 LOSSES: dict[str, type[OrdinalLoss]] = {}
 
 
+COMMON = ("self", "num_classes", "reduction", "weight", "ignore_index")
+
+
+def own_parameters(loss: type[OrdinalLoss]) -> tuple[str, ...]:
+    """Names of a loss's own parameters, without those that every loss has."""
+    return tuple(name for name in inspect.signature(loss).parameters if name not in COMMON)
+
+
+def loss_class(loss) -> type[OrdinalLoss]:
+    """Of the loss that a name of `LOSSES` or a function stands for."""
+    if isinstance(loss, str):
+        if loss not in LOSSES:
+            raise ValueError(f"loss is {loss!r}; allowed: {', '.join(LOSSES)}")
+        return LOSSES[loss]
+    if not callable(loss) or isinstance(loss, type):
+        raise ValueError(f"loss is {loss!r}; allowed: a name, a loss object or a function")
+    return from_function(loss)  # a TypeError says what a function must be
+
+
+def make_loss(
+    loss: type[OrdinalLoss], num_classes: int, class_counts: list[int], **parameters
+) -> OrdinalLoss:
+    """A loss that is given the counts of the training labels (K,) where it asks for them."""
+    if "class_counts" in own_parameters(loss):
+        parameters = {"class_counts": class_counts} | parameters
+    return loss(num_classes=num_classes, **parameters)
+
+
 def register_loss(name: str):
     """Make a function, or a subclass of `OrdinalLoss`, an entry of `LOSSES`.
 
@@ -40,7 +68,7 @@ def register_loss(name: str):
         if name in LOSSES and of_package(LOSSES[name]) and not of_package(loss):
             raise ValueError(f"{name!r} comes with the package; choose another name")
         is_class = isinstance(loss, type) and issubclass(loss, OrdinalLoss)
-        LOSSES[name] = loss if is_class else _from_function(loss)
+        LOSSES[name] = loss if is_class else from_function(loss)
         return loss
 
     return register
@@ -53,12 +81,22 @@ class FunctionLoss(OrdinalLoss):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         _require_values(self.function, self.num_classes)
 
+    def __reduce__(self):  # the class is made when it is asked for, so that no name leads to it
+        return _restored, (self.function, self.num_classes, self.__dict__)
+
     def values(self, logits, target):
         flat = logits.reshape(-1, self.num_classes).contiguous()  # a function may take views
         return self.function(flat, target.flatten(), self.num_classes).view(target.shape)
 
 
-def _from_function(function) -> type[FunctionLoss]:
+def _restored(function, num_classes: int, state: dict) -> FunctionLoss:
+    loss = from_function(function)(num_classes)
+    loss.__dict__.update(state)
+    return loss
+
+
+def from_function(function) -> type[FunctionLoss]:
+    """Class of the loss that a function computes; see `register_loss`."""
     if not isinstance(function, FunctionType) or function.__name__ == "<lambda>":
         kind = "lambda" if isinstance(function, FunctionType) else type(function).__name__
         raise TypeError(

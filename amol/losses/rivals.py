@@ -7,7 +7,7 @@ from torch import Tensor
 from .base import BatchLoss, OrdinalLoss, not_negative, unmasked
 from .pointwise import CrossEntropyLoss, cross_entropy
 from .registry import register_loss
-from .tables import distances
+from .tables import distances, listed
 
 
 def counted(num_classes: int, class_counts) -> Tensor:
@@ -126,13 +126,20 @@ class WKLoss(BatchLoss):
     tensor(1.)
     >>> loss(torch.tensor([[0.0, -99, -99], [-99, 0.0, -99]]), torch.tensor([0, 2]))
     tensor(0.3333)
+
+    Parameters
+    ----------
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
     kind = "weighted_kappa"
 
-    def __init__(self, num_classes, *, reduction="mean", weight=None, ignore_index=-100):
+    def __init__(self, num_classes, *, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
-        self.add_table("cost", (distances(num_classes) / (num_classes - 1)) ** 2)
+        self.distance, table = listed(distance), distances(num_classes, distance)
+        self.add_table("cost", (table / table.max()) ** 2)
 
     def kind_tables(self):
         cost, weight = self._exact["cost"], self.weight
@@ -173,16 +180,8 @@ class LogitAdjustedLoss(OrdinalLoss):
 
     kind = "adjusted_log"
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        tau=1.0,
-        class_counts=None,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, tau=1.0, class_counts=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         self.tau = not_negative("tau", tau)
         counts = counted(self.num_classes, class_counts).clamp(min=1)
@@ -217,13 +216,7 @@ class BalancedCrossEntropyLoss(CrossEntropyLoss):
     """
 
     def __init__(
-        self,
-        num_classes,
-        *,
-        class_counts=None,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
+        self, num_classes, *, class_counts=None, reduction="mean", weight=None, ignore_index=-100
     ):
         super().__init__(num_classes, reduction=reduction, weight=weight, ignore_index=ignore_index)
         counts = None if class_counts is None else counted(self.num_classes, class_counts)

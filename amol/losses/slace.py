@@ -6,7 +6,7 @@ from torch import Tensor
 
 from .base import OrdinalLoss, positive
 from .registry import register_loss
-from .tables import distances
+from .tables import distances, listed
 
 
 def proximity(class_counts: Tensor) -> Tensor:
@@ -85,12 +85,15 @@ class SLACELoss(_Accumulated):
     ----------
     slope : float
         Sharpness of the soft label, above 0; the authors tune it from 0.3 to 25.
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
-    def __init__(self, num_classes, *, slope=1.0, reduction="mean", weight=None, ignore_index=-100):
-        super().__init__(
-            num_classes, distances(num_classes), slope, reduction, weight, ignore_index
-        )
+    def __init__(self, num_classes, *, slope=1.0, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
+        table = distances(num_classes, distance)
+        super().__init__(num_classes, table, slope, reduction, weight, ignore_index)
+        self.distance = listed(distance)
 
 
 @register_loss("SLACE-prox")
@@ -110,16 +113,8 @@ class SLACEProxLoss(_Accumulated):
         Samples of each class in the training set; equal counts without.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        slope=1.0,
-        class_counts=None,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, slope=1.0, class_counts=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         counts = torch.ones(num_classes) if class_counts is None else torch.as_tensor(class_counts)
         if counts.shape != (num_classes,) or not (counts > 0).all():
             raise ValueError(

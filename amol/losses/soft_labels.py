@@ -14,7 +14,7 @@ from torch import Tensor
 from .base import at_most, positive
 from .pointwise import TableLoss
 from .registry import register_loss
-from .tables import distances
+from .tables import distances, listed
 
 
 def triangular_labels(num_classes: int, neighbor: float = 0.05) -> Tensor:
@@ -69,13 +69,15 @@ def poisson_labels(num_classes: int) -> Tensor:
     return torch.softmax((k * rate.log() - rate - torch.lgamma(k + 1)).exp(), -1)
 
 
-def exponential_labels(num_classes: int, power: float = 1.0, tau: float = 1.0) -> Tensor:
-    """exp(−|k − y|^power / τ), normalised, (K, K).
+def exponential_labels(
+    num_classes: int, power: float = 1.0, tau: float = 1.0, distance=None
+) -> Tensor:
+    """exp(−|k − y|^power / τ), normalised, (K, K); see `distances`.
 
     >>> exponential_labels(3)[0]
     tensor([0.6652, 0.2447, 0.0900], dtype=torch.float64)
     """
-    return torch.softmax(-(distances(num_classes) ** power) / tau, -1)
+    return torch.softmax(-(distances(num_classes, distance) ** power) / tau, -1)
 
 
 # Parameters for the lower half of K classes, as published; the upper half is their mirror image.
@@ -179,16 +181,8 @@ class TriangularLoss(SoftLabelLoss):
         Share of the soft label, from 0 to 1; the rest is the hard label.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        neighbor=0.05,
-        eta=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, neighbor=0.05, eta=1.0,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         labels = partial(triangular_labels, neighbor=at_most("neighbor", neighbor, 0.2))
         super().__init__(num_classes, labels, eta, reduction, weight, ignore_index)
         self.neighbor = float(neighbor)
@@ -250,23 +244,16 @@ class ExponentialLoss(SoftLabelLoss):
         Width of the soft label, above 0.
     eta : float
         Share of the soft label, from 0 to 1; the rest is the hard label.
+    distance : (K, K), optional
+        In place of |k − y|, see `distances`.
     """
 
-    def __init__(
-        self,
-        num_classes,
-        *,
-        power=1.0,
-        tau=1.0,
-        eta=1.0,
-        reduction="mean",
-        weight=None,
-        ignore_index=-100,
-    ):
+    def __init__(self, num_classes, *, power=1.0, tau=1.0, eta=1.0, distance=None,
+                 reduction="mean", weight=None, ignore_index=-100):  # fmt: skip
         own = {"power": positive("power", power), "tau": positive("tau", tau)}
-        labels = partial(exponential_labels, **own)
+        labels = partial(exponential_labels, **own, distance=distance)
         super().__init__(num_classes, labels, eta, reduction, weight, ignore_index)
-        self.power, self.tau = own.values()
+        self.power, self.tau, self.distance = *own.values(), listed(distance)
 
 
 @register_loss("Beta")

@@ -18,33 +18,59 @@ def center_class(num_classes: int) -> int:
     return (num_classes - 1) // 2
 
 
-def distances(num_classes: int) -> Tensor:
-    """|k − y|, (K, K).
+def distances(num_classes: int, own=None) -> Tensor:
+    """|k − y|, (K, K), or a table of one's own, checked.
 
     >>> distances(3)[0].tolist()
     [0.0, 1.0, 2.0]
+
+    Parameters
+    ----------
+    num_classes : int
+    own : (K, K), optional
+        Distance of class k, the column, from label y, the row: finite, none negative, 0 on the
+        diagonal, not 0 everywhere. It need not be symmetric.
     """
-    index = torch.arange(num_classes, dtype=torch.float64)
-    return (index - index[:, None]).abs()
+    if own is None:
+        index = torch.arange(num_classes, dtype=torch.float64)
+        return (index - index[:, None]).abs()
+    table = torch.as_tensor(own).detach().double()
+    if table.shape != (num_classes, num_classes):
+        shape = (num_classes, num_classes)
+        raise ValueError(f"distance has shape {shape}, got {tuple(table.shape)}")
+    if not (table.isfinite().all() and (table >= 0).all() and table.any()) or table.diag().any():
+        rule = "finite, not negative, 0 on the diagonal and not everywhere"
+        raise ValueError(f"distance is {rule}, got {table.tolist()}")
+    return table
 
 
-def gaussian_log_target(num_classes: int, sigma: float) -> Tensor:
-    """log p_k with p_k ∝ exp(−(k − y)² / (2σ²)), (K, K), rows normalised.
+def listed(table) -> list | None:
+    """A table as lists, for a loss to keep among its parameters.
+
+    >>> listed(torch.eye(2))
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return None if table is None else torch.as_tensor(table).tolist()
+
+
+def gaussian_log_target(num_classes: int, sigma: float, distance=None) -> Tensor:
+    """log p_k with p_k ∝ exp(−(k − y)² / (2σ²)), (K, K), rows normalised; see `distances`.
 
     >>> gaussian_log_target(3, sigma=1.0)[1].exp()
     tensor([0.2741, 0.4519, 0.2741], dtype=torch.float64)
     """
     sigma = positive("sigma", sigma)
-    return torch.log_softmax(-0.5 * (distances(num_classes) / sigma) ** 2, -1)
+    return torch.log_softmax(-0.5 * (distances(num_classes, distance) / sigma) ** 2, -1)
 
 
-def closeness(num_classes: int) -> Tensor:
-    """1 − |k − y|/(K − 1), (K, K): 1 at the label, 0 at the far end.
+def closeness(num_classes: int, distance=None) -> Tensor:
+    """1 − |k − y|/(K − 1), (K, K): 1 at the label, 0 at the far end; see `distances`.
 
     >>> closeness(3)[0].tolist()
     [1.0, 0.5, 0.0]
     """
-    return 1 - distances(num_classes) / (num_classes - 1)
+    table = distances(num_classes, distance)
+    return 1 - table / table.max()
 
 
 def center_weight(

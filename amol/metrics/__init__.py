@@ -26,6 +26,7 @@ import numpy as np
 from amol.metrics.inputs import check_labels, whole
 from amol.metrics.labels import (
     accuracy,
+    accuracy_within,  # noqa: F401  (takes k, so it is in no table)
     balanced_accuracy,
     center_discrimination,
     center_hedging_rate,

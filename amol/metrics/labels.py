@@ -98,14 +98,25 @@ def accuracy(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:
     return share(M.trace(), M.sum())
 
 
+def accuracy_within(y_true, y_pred, num_classes: int, k: int, *, sample_weight=None) -> float:
+    """Share of samples predicted at most k classes away; `accuracy` where k is 0.
+
+    >>> accuracy_within([0, 1, 2, 3], [0, 3, 2, 0], num_classes=4, k=2)
+    0.75
+    """
+    M = confusion(y_true, y_pred, num_classes, sample_weight)
+    if k < 0:
+        raise ValueError(f"k is {k}; allowed: 0 or more")
+    return share(M[_distances(len(M)) <= k].sum(), M.sum())
+
+
 def off_by_one_accuracy(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:
-    """Share of samples predicted at most one class away.
+    """Share of samples predicted at most one class away, `accuracy_within` 1.
 
     >>> off_by_one_accuracy([0, 1, 2, 2], [0, 2, 2, 0], num_classes=3)
     0.75
     """
-    M = confusion(y_true, y_pred, num_classes, sample_weight)
-    return share(M[_distances(len(M)) <= 1].sum(), M.sum())
+    return accuracy_within(y_true, y_pred, num_classes, 1, sample_weight=sample_weight)
 
 
 def mean_absolute_error(y_true, y_pred, num_classes: int, *, sample_weight=None) -> float:

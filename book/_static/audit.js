@@ -7,14 +7,19 @@ const Audit = (() => {
   const SEPARATORS = [",", ";", "\t", "|", " "];
   const GROUPS = ["own class", "next to it", "between", "center", "beyond"];
 
-  // Rows of trimmed cells; quotes as in any CSV file, blank lines left out.
+  // Rows of trimmed cells, each with its line; quotes as in any CSV file, blank lines left out.
   function table(text, separator) {
     const rows = [];
-    let row = [], cell = "", quoted = false;
+    let row = [], cell = "", quoted = false, line = 1, start = 1;
     const end = () => { row.push(cell.trim()); cell = ""; };
-    const next = () => { end(); if (row.length > 1 || row[0]) rows.push(row); row = []; };
+    const next = () => {
+      end();
+      if (row.length > 1 || row[0]) rows.push(Object.assign(row, { line: start }));
+      row = [], start = line;
+    };
     for (let at = 0; at < text.length; at++) {
       const sign = text[at];
+      if (sign === "\n" || (sign === "\r" && text[at + 1] !== "\n")) line++;
       if (quoted && sign === '"' && text[at + 1] === '"') { cell += '"'; at++; }
       else if (sign === '"' && (quoted || !cell.trim())) { quoted = !quoted; cell = cell.trim(); }
       else if (quoted) cell += sign;
@@ -34,7 +39,7 @@ const Audit = (() => {
     let known = order.map(label);
     if (!order.length) {
       for (const name of names) columns[name].forEach((text, at) => {
-        if (typeof label(text) === "string") refuse(`line ${at + 2}, column '${name}': '${text}' is ` +
+        if (typeof label(text) === "string") refuse(`line ${columns.lines[at]}, column '${name}': '${text}' is ` +
           "no whole number; allowed: whole numbers, or the labels that you name, lowest first");
       });
       known = [...new Set(names.flatMap((name) => [...new Set(columns[name])].map(label)))];
@@ -63,9 +68,9 @@ const Audit = (() => {
     if (odd.length) refuse(`line 1: ${there.includes(odd[0]) ? "there is a column" : "no column"} ` +
       `'${odd[0]}'; allowed: none of these or ${wanted.join(", ")}`);
     return columns[wanted[0]].map((_, at) => {
-      const row = wanted.map((name) => probability(columns[name][at], name, at + 2));
+      const row = wanted.map((name) => probability(columns[name][at], name, columns.lines[at]));
       const sum = row.reduce((a, b) => a + b);
-      if (Math.abs(sum - 1) > 0.01) refuse(`line ${at + 2}, columns '${wanted[0]}' to ` +
+      if (Math.abs(sum - 1) > Math.max(0.01, 0.005 * wanted.length) + 1e-9) refuse(`line ${columns.lines[at]}, columns '${wanted[0]}' to ` +
         `'${wanted.at(-1)}': they sum to ${sum.toFixed(3)}; allowed: 1, rounded to two digits or more`);
       return row.map((share) => share / sum);
     });
@@ -84,17 +89,18 @@ const Audit = (() => {
     }
     if (!rows.length || rows.length > MOST_ROWS) refuse(`it has ${rows.length} rows; allowed: 1 to ${MOST_ROWS}`);
     const bad = rows.findIndex((row) => row.length !== names.length);
-    if (bad >= 0) refuse(`line ${bad + 2} has ${rows[bad].length} cells; allowed: ${names.length}`);
+    if (bad >= 0) refuse(`line ${rows[bad].line} has ${rows[bad].length} cells; allowed: ${names.length}`);
     const there = names.filter((name) => name.startsWith(prefix) && !answers.includes(name));
     const columns = Object.fromEntries([...answers, ...there].map((name) => {
       const at = names.indexOf(name);
       return [name, rows.map((row) => row[at])];
     }));
+    columns.lines = rows.map((row) => row.line);
     const known = scale(columns, answers, labels);
     const shown = labels.length ? labels : known.map(String);
     const ranks = (name) => columns[name].map((cell, at) => {
       const rank = known.indexOf(label(cell));
-      if (rank < 0) refuse(`line ${at + 2}, column '${name}': '${cell}' is no label; allowed: ${shown.join(",")}`);
+      if (rank < 0) refuse(`line ${columns.lines[at]}, column '${name}': '${cell}' is no label; allowed: ${shown.join(",")}`);
       return rank;
     });
     const [yTrue, yPred] = answers.map(ranks);

@@ -85,7 +85,7 @@ const BELIEFS = (() => {
   if (!figure) return;
   const { LOSSES, NAMES, first } = BELIEFS, COLORS = ["#0072B2", "#E69F00", "#009E73"];
   const SIDE = 320, HIGH = Math.round(SIDE * Math.sqrt(0.75)), EDGE = 16, BLOCK = 8;
-  const state = { loss: "AMOL", alpha: 1, sigma: 1, belief: [0.42, 0.16, 0.42] };
+  const state = { loss: "AMOL", alpha: 1, sigma: 1, belief: [0.45, 0.17, 0.38] };
 
   function make(tag, attributes = {}, ...inside) {
     const node = document.createElement(tag);

@@ -29,6 +29,8 @@ ENVIRONMENT = {
     "JUPYTER_PREFER_ENV_PATH": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "OMP_NUM_THREADS": "1",  # equal bits; pages side by side don't stall each other
+    "PYTHONOPTIMIZE": "",  # pages assert what they say
+    "PYTHONSTARTUP": "",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the debugger in each of them warns
 }
 
@@ -115,11 +117,16 @@ def check_settings(parameters: Mapping[str, Mapping], given: Mapping) -> dict:
         return {}
     from amol.losses import LOSSES
     from companion import StudySettings  # which takes PyTorch's seconds to load
+    from companion.data.csv_dataset import is_file
 
     def same_kind(name: str) -> bool:  # a page may call something else `alpha`, such as a list
-        ours, theirs = getattr(StudySettings, name, None), parameters[name]["default"]
-        return ours is not None and isinstance(ours, tuple) == isinstance(theirs, list)
+        ours, theirs = getattr(StudySettings, name, {}), parameters[name]["default"]
+        of_a_study = name in StudySettings.__dataclass_fields__
+        return of_a_study and isinstance(ours, tuple) == isinstance(theirs, list)
 
+    files = [name for name in given.get("datasets", ()) if is_file(name)]
+    if files and "target" not in parameters:
+        raise ValueError(f"datasets holds {files[0]!r}, but this page takes no files")
     values = {name: given.get(name, known["default"]) for name, known in parameters.items()}
     settings = {name: value for name, value in values.items() if same_kind(name)}
     if any(method not in LOSSES for method in settings.get("methods", ())):

@@ -10,7 +10,7 @@ A parameter is known by its ``type`` (text of an annotation, such as ``list[str]
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from functools import cache
 from inspect import getdoc
 
@@ -125,18 +125,26 @@ def read_parameters(
     return {name: _of_its_type(name, value, parameters[name]) for name, value in read}
 
 
+def _described(setting: Field, meaning: str) -> Iterable[str]:
+    """What a setting means and what is allowed."""
+    yield meaning
+    if (allowed := setting.metadata.get("allowed", "")) and allowed not in meaning:
+        yield f"[allowed: {allowed}]"
+
+
 @cache
 def study_parameters() -> dict[str, dict]:
-    """Fields of `StudySettings`, described as a notebook's parameters are."""
+    """Fields of `StudySettings`, described as a notebook's parameters are, with what is allowed."""
     from companion.train.settings import StudySettings  # loads PyTorch
 
-    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n)+)", getdoc(StudySettings), re.MULTILINE)
+    described = getdoc(StudySettings) or ""  # none under -OO
+    entries = re.findall(r"^(\w+) : .*\n((?:    .*\n)+)", described, re.MULTILINE)
     meaning = {name: " ".join(text.split()) for name, text in entries}
     return {
         setting.name: {
             "type": setting.type.__name__ if type(setting.type) is type else str(setting.type),
             "default": None if setting.default is MISSING else setting.default,
-            "help": meaning[setting.name],
+            "help": " ".join(_described(setting, meaning.get(setting.name, ""))),
         }
         for setting in fields(StudySettings)
         if setting.name != "own"

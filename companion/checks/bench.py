@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from amol.engine import Arrays, Protocol, train
-from amol.engine.arithmetic import compiled, f4
-from amol.engine.kernels import aligned, product_plain
+from amol.engine.arithmetic import compiled
+from amol.engine.kernels import KEEP, aligned, product_above
 from amol.losses import LOSSES, PAPER_METHODS, OrdinalLoss
 from companion import StudySettings
 from companion.checks.baseline_loops import RIVALS, layers
@@ -81,8 +81,8 @@ def operations(data: Arrays, protocol: Protocol) -> int:
 def _multiply(a, b, zeros, c):
     """c = a @ b by the engine's kernel; all (size, size)."""
     size = len(a)
-    product_plain(a.ctypes.data, size, 1, b.ctypes.data, size, c.ctypes.data, size, size, size,
-                  size, zeros.ctypes.data, 0, 1, (f4(0), f4(0), f4(0)))  # fmt: skip
+    product_above(a.ctypes.data, size, 1, b.ctypes.data, size, c.ctypes.data, size, size, size,
+                  size, zeros.ctypes.data, 0, 1, KEEP)  # fmt: skip
 
 
 def large_product(size: int = 512) -> float:

@@ -2,8 +2,7 @@
 
 Numeric columns are taken as they are, columns of words become one column of 0 and 1 for each word.
 What would spoil a study is refused here, with the file, the line, what is allowed and, where an
-option reads it, that option. Lines are counted by rows: blank lines, and line breaks within
-quotes, are left out.
+option reads it, that option as the command at hand takes it. Lines are those that an editor counts.
 """
 
 import re
@@ -17,19 +16,18 @@ import pandas as pd
 
 from companion.data.csv_table import (
     CLASSES,
-    DATE,
     DECIMAL_MARKS,
-    SEPARATORS,
     THOUSANDS,
     Format,
-    first_row,
-    listing,
+    is_date,
     nearly_number,
     plain_number,
     read_columns,
+    without_signs,
 )
+from companion.data.csv_text import SEPARATORS, Text
 from companion.data.dataset import LARGEST, Dataset, merge_rare_classes
-from companion.errors import did_you_mean
+from companion.errors import did_you_mean, listing, option
 from companion.paths import ROOT
 
 ENDINGS = re.compile(r"(\.(csv|tsv|txt|data)(\.gz|\.zip)?|\.gz|\.zip)$", re.IGNORECASE)
@@ -68,7 +66,8 @@ def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> 
     -------
     Dataset
         Classes by rank; features in the order of the file, the words of a column in that of their
-        characters; the line in the file of each row.
+        characters; the line in the file of each row. Columns that are taken for words without
+        being named as such are printed.
 
     Raises
     ------
@@ -84,10 +83,13 @@ def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> 
         table.refuse_missing(order)
         ranks, labels = table.label_ranks(order)
         y, class_names = merge_rare_classes(ranks, labels, written.merge_rare)
-        _refuse_rare(y, class_names)
+        _refuse_rare(y, class_names, written)
         features = [table.feature(name) for name in table.features]
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from None
+    if words := table.taken_for_words:
+        number = f"{len(words)} column{'s' * (len(words) > 1)} of words"
+        print(f"{path.name}: {number}: {', '.join(words)}", flush=True)
     merged = [name for name in class_names if name not in labels]
     return Dataset(
         name=file_stem(path.name),
@@ -96,7 +98,7 @@ def read_csv(name: str | Path, target: str, order: Sequence = (), **options) -> 
         feature_names=tuple(name for names, _ in features for name in names),
         class_names=class_names,
         source=path.name + (f"; rare classes merged: {', '.join(merged)}" if merged else ""),
-        lines=range(table.first_line, table.first_line + len(y)),
+        lines=table.lines,
     )
 
 
@@ -117,16 +119,17 @@ class _Table:
     """
 
     def __init__(self, path: Path, target: str, written: Format):
-        self.path, self.target, self.written = path, target, written
-        first = first_row(path, written.sep)
+        self.text, self.target, self.written = Text(path), target, written
+        first = self.text.first_row(written.sep)
         self._refuse_separator(first)
         self.header = written.header is not False
-        self.first_line = 2 if self.header else 1
         self.names = first if self.header else [str(i) for i in range(1, len(first) + 1)]
         self._refuse_names(first)
         self.features = [name for name in self.names if name != target]
-        self.numbers, self.texts = {}, {}
-        columns = read_columns(path, written, self.names, self.header, {target, *written.words})
+        self.numbers, self.texts, self.taken_for_words = {}, {}, []
+        columns = read_columns(
+            self.text, written, self.names, self.header, {target, *written.words}
+        )
         for name, column in columns.items():
             if column.dtype == object:
                 codes, cells = pd.factorize(column)
@@ -134,7 +137,8 @@ class _Table:
                 self.texts[name] = stripped[codes], list(kinds)
             else:
                 self.numbers[name] = column
-        if not len(columns[target]):
+        self.lines = self.text.lines(written.sep, len(columns[target]))
+        if not self.lines:
             raise ValueError("there is no row under the header")
 
     def _refuse_separator(self, first: list[str]) -> None:
@@ -142,10 +146,11 @@ class _Table:
         if self.target in first or (len(first) > 1 and not self.target):
             return
         for sep in SEPARATORS:
-            cells = first_row(self.path, sep)
+            cells = self.text.first_row(sep)
             if self.target in cells or len(cells) > len(first) == 1:
                 raise ValueError(
-                    f"its first row isn't separated by {self.written.sep!r}; set sep to {sep}"
+                    f"its first row isn't separated by {self.written.sep!r}; "
+                    f"use {self.written.advice(sep=sep)}"
                 )
 
     def _refuse_names(self, first: list[str]) -> None:
@@ -154,8 +159,8 @@ class _Table:
         if self.written.header is None and number is not None:
             raise ValueError(
                 f"the first row holds a number, {number!r}, where the columns should be named: "
-                f"set header to false if it is data (columns are then called 1 to {len(first)}), "
-                "or set header to true if it holds names"
+                f"use {self.written.advice(header=False)} if it is data (columns are then called "
+                f"1 to {len(first)}), or use {self.written.advice(header=True)} if it holds names"
             )
         for position, name in enumerate(names, start=1):
             if not name:
@@ -163,7 +168,8 @@ class _Table:
             if (times := names.count(name)) > 1:
                 raise ValueError(f"column {name!r} is named {times} times; allowed: once")
         if not self.target:
-            raise ValueError(f"target is missing, the column of the labels; columns: {listed}")
+            example = option("target", names[-1])
+            raise ValueError(f"no column of labels; name it, as by {example}; columns: {listed}")
         for name, what in {self.target: "", **dict.fromkeys(self.written.words, "words: ")}.items():
             if name not in names:
                 hint = did_you_mean(name, names)
@@ -175,13 +181,13 @@ class _Table:
         """The first cell of a column that holds ``kind``, in words."""
         codes, kinds = self.texts[name]
         row = np.flatnonzero(codes == kinds.index(kind))[0]
-        return f"{kind!r} in line {row + self.first_line}"
+        return f"{kind!r} in line {self.lines[row]}"
 
-    def set_words(self, name: str) -> str:
-        return f"set words to {listing([*self.written.words, name])}"
+    def use_words(self, name: str) -> str:
+        return f"use {self.written.advice(words=[*self.written.words, name])}"
 
     def looks_numeric(self, kind: str) -> bool:
-        return bool(self.written.number(kind) or nearly_number(kind) or DATE.fullmatch(kind))
+        return bool(self.written.number(kind) or nearly_number(kind) or is_date(kind))
 
     def refuse_missing(self, labels: Sequence[str]) -> None:
         """Refuse cells that hold nothing, or a mark for it; ``labels`` are none of these."""
@@ -190,10 +196,10 @@ class _Table:
             words = kinds if name in self.written.words else labels if name == self.target else ()
             marks = [k for k in kinds if k.casefold() in MISSING and not (k and k in words)]
             rows = np.flatnonzero(np.isin(codes, [kinds.index(mark) for mark in marks]))
-            holes += [(row + self.first_line, name) for row in rows[:6]]
+            holes += [(self.lines[row], name) for row in rows[:6]]
             said = [mark for mark in marks if mark]
             if said and not any(map(self.looks_numeric, kinds)):
-                hints += f"; where {said[0]!r} is a word, {self.set_words(name)}"
+                hints += f"; where {said[0]!r} is a word, {self.use_words(name)}"
         if holes:
             shown = "; ".join(f"line {line}, column {name!r}" for line, name in sorted(holes)[:5])
             more = " and more" if len(holes) > 5 else ""
@@ -235,9 +241,10 @@ class _Table:
             return
         if all(numbers.values()):
             ordered = sorted(numbers, key=lambda label: float(numbers[label]))
-            hint = f"where each is one step above the last, set order to {listing(ordered)}"
+            hint = f"where each is one step above the last, use {option('order', ordered)}"
         else:
-            hint = f"set order to the labels, lowest first; found: {listing(sorted(numbers))}"
+            found = option("order", sorted(numbers))
+            hint = f"name them, lowest first, as in this order of their letters: use {found}"
         raise ValueError(f"{problem}; {hint}")
 
     def feature(self, name: str) -> tuple[list[str], np.ndarray]:
@@ -255,6 +262,7 @@ class _Table:
                 return [name], values[codes][:, None]
             if any(map(self.looks_numeric, kinds)):
                 self._refuse_mixture(name, kinds)
+            self.taken_for_words.append(name)
         if len(kinds) > MOST_WORDS:
             raise ValueError(
                 f"column {name!r} has {len(kinds)} different words; allowed: up to {MOST_WORDS}, "
@@ -271,38 +279,44 @@ class _Table:
         problem = f"column {name!r}: {self.place(name, odd[0])} is no number"
         if ways:
             problem += " as read now"
-        else:
-            problem += ", as others are; allowed: 1234.5, and for a date the days since some day"
+        elif is_date(odd[0]):
+            problem += "; write a date as the days since some day"
+        elif all(nearly_number(k) and self.written.number(without_signs(k)) for k in odd):
+            problem += f"; write it without signs, as {without_signs(odd[0])}"
+        elif len(odd) < len(kinds):
+            problem += ", as others are; allowed: 1234.5"
             ways = ["leave the row out if it marks a missing value"]
         if len(kinds) <= MOST_WORDS:
-            ways.append(f"{self.set_words(name)} if all of the column are words")
-        raise ValueError(f"{problem}; {', or '.join(ways)}")
+            ways.append(f"{self.use_words(name)} if all of the column are words")
+        raise ValueError(f"{problem}; {', or '.join(ways)}" if ways else problem)
 
     def _other_notations(self, example: str) -> list[str]:
         """Options under which every number of the file can be read, the simplest alone."""
-        columns = read_columns(self.path, self.written, self.names, self.header, self.names)
+        columns = read_columns(self.text, self.written, self.names, self.header, self.names)
         numbers = [columns[name] for name in self.features if name not in self.written.words]
         texts = {text for column in numbers for text in pd.unique(column)}
-        texts = [text for text in texts if nearly_number(text) or plain_number(text)]
+        signs = [(m, d) for m, d in product(THOUSANDS, DECIMAL_MARKS) if m != d]
+        texts = [t for t in texts if any(plain_number(t, d, m) for m, d in signs)]
         found = {}  # by decimal sign, since one without a thousands separator comes first
-        for thousands, decimal in product(THOUSANDS, DECIMAL_MARKS):
-            if decimal != thousands and all(plain_number(t, decimal, thousands) for t in texts):
+        for thousands, decimal in signs:
+            readable = all(plain_number(text, decimal, thousands) for text in texts)
+            if readable and plain_number(example, decimal, thousands):
                 found.setdefault(decimal, thousands)
         ways = []
         for decimal, thousands in found.items():
-            options = (("decimal", decimal), ("thousands", thousands))
-            new = [f"set {o} to {v or repr('')}" for o, v in options if v != vars(self.written)[o]]
+            new = {"decimal": decimal, "thousands": thousands}
+            told = {name: v for name, v in new.items() if v != vars(self.written)[name]}
             value = plain_number(example, decimal, thousands)
-            ways.append(f"{' and '.join(new)} (it is then {value})")
+            ways.append(f"use {self.written.advice(**told)} (it is then {value})")
         return ways
 
 
-def _refuse_rare(y: np.ndarray, class_names: Sequence[str]) -> None:
+def _refuse_rare(y: np.ndarray, class_names: Sequence[str], written: Format) -> None:
     """Refuse classes of fewer than `ENOUGH` rows, with an offer to join them to neighbors."""
     if len(class_names) not in CLASSES:
         raise ValueError(
             f"merging rare classes leaves {len(class_names)}: {listing(class_names)}; "
-            f"allowed: at least {CLASSES[0]}, so set merge_rare to a smaller number"
+            f"allowed: at least {CLASSES[0]}, so give merge_rare a smaller number"
         )
     counts = np.bincount(y, minlength=len(class_names))
     few = [f"{name!r} has {n}" for name, n in zip(class_names, counts, strict=True) if n < ENOUGH]
@@ -311,8 +325,9 @@ def _refuse_rare(y: np.ndarray, class_names: Sequence[str]) -> None:
     _, merged = merge_rare_classes(y, class_names, ENOUGH)
     joined = [name for name in merged if name not in class_names]
     offer = (
-        f" or set merge_rare to {ENOUGH}: it joins neighbors to {listing(joined)}, losses then "
-        f"count steps on a scale of {len(merged)} instead of {len(class_names)} classes, "
+        f" or use {written.advice(merge_rare=ENOUGH)}: it joins neighbors to "
+        f"{listing(joined)}, losses then count steps on a scale of {len(merged)} instead of "
+        f"{len(class_names)} classes, "
         f"and its center is {_center(merged)} instead of {_center(class_names)}"
     )
     raise ValueError(

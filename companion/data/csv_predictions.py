@@ -1,7 +1,6 @@
 """A classifier's answers in a CSV file: true and predicted labels, and probabilities if there are.
 
 What would spoil an audit is refused with the file, the line, the column and what is allowed.
-Lines are counted as in `companion.data.csv_dataset`.
 """
 
 from collections.abc import Sequence
@@ -11,17 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from companion.data.csv_table import (
-    CLASSES,
-    SEPARATORS,
-    Format,
-    first_row,
-    listing,
-    plain_number,
-    read_columns,
-)
-from companion.errors import did_you_mean
+from amol.metrics.inputs import TOLERANCE
+from companion.data.csv_table import CLASSES, Format, plain_number, read_columns
+from companion.data.csv_text import SEPARATORS, Text
+from companion.errors import did_you_mean, listing
 
+ROUNDED = 0.005  # half of the last digit of a probability of two
 MOST_ROWS = 2**21 - 1  # the audit's random numbers are then the same in a browser
 
 
@@ -85,8 +79,9 @@ def read_predictions(
 def _read(
     path: Path, true: str, predicted: str, order: tuple[str, ...], prefix: str
 ) -> Predictions:
-    sep = next((sep for sep in SEPARATORS if true in first_row(path, sep)), ",")
-    names = first_row(path, sep)
+    text = Text(path)
+    sep = next((sep for sep in SEPARATORS if true in text.first_row(sep)), ",")
+    names = text.first_row(sep)
     for name in (true, predicted):
         if names.count(name) != 1:
             hint = did_you_mean(name, names)
@@ -94,18 +89,22 @@ def _read(
             raise ValueError(f"line 1: {times} {name!r}; {hint}allowed: {', '.join(names)}")
     answers = true, predicted
     shares = [name for name in names if name.startswith(prefix) and name not in answers]
-    columns = read_columns(path, Format(sep=sep), names, True, names)
+    columns = read_columns(text, Format(sep=sep), names, True, names)
+    lines = text.lines(sep, len(columns[true]))
     cells = {name: [cell.strip() for cell in columns[name]] for name in (*answers, *shares)}
     if not 0 < len(cells[true]) <= MOST_ROWS:
         raise ValueError(f"it has {len(cells[true])} rows; allowed: 1 to {MOST_ROWS}")
-    known = _scale(cells, answers, order)
-    y_true, y_pred = (_ranks(cells[name], name, known) for name in answers)
+    known = _scale(cells, answers, order, lines)
+    y_true, y_pred = (_ranks(cells[name], name, known, lines) for name in answers)
     shown = order or tuple(map(str, known))
-    probabilities = _probabilities(cells, [prefix + label for label in shown], shares)
+    wanted = [prefix + label for label in shown]
+    probabilities = _probabilities(cells, wanted, shares, lines)
     return Predictions(y_true, y_pred, shown, probabilities, not order)
 
 
-def _scale(cells: dict, names: Sequence[str], order: tuple[str, ...]) -> list[int | str]:
+def _scale(
+    cells: dict, names: Sequence[str], order: tuple[str, ...], lines: Sequence[int]
+) -> list[int | str]:
     """Labels from lowest to highest, as `Format.label` reads them."""
     label = Format().label
     known = [label(text) for text in order]
@@ -114,7 +113,7 @@ def _scale(cells: dict, names: Sequence[str], order: tuple[str, ...]) -> list[in
         for text, name in texts.items():
             if isinstance(label(text), str):
                 raise ValueError(
-                    f"line {cells[name].index(text) + 2}, column {name!r}: {text!r} is no whole "
+                    f"line {lines[cells[name].index(text)]}, column {name!r}: {text!r} is no whole "
                     "number; allowed: whole numbers, or what --labels names, lowest first "
                     f"(the file has {listing(sorted(texts)[:20])})"
                 )
@@ -133,10 +132,10 @@ def _scale(cells: dict, names: Sequence[str], order: tuple[str, ...]) -> list[in
     return known
 
 
-def _ranks(cells: Sequence[str], name: str, known: list) -> np.ndarray:
+def _ranks(cells: Sequence[str], name: str, known: list, lines: Sequence[int]) -> np.ndarray:
     label = Format().label
     ranks = {text: known.index(label(text)) for text in set(cells) if label(text) in known}
-    for line, text in enumerate(cells, start=2):
+    for line, text in zip(lines, cells, strict=True):
         if text not in ranks:
             allowed = listing(tuple(map(str, known)))
             raise ValueError(
@@ -145,8 +144,10 @@ def _ranks(cells: Sequence[str], name: str, known: list) -> np.ndarray:
     return np.array([ranks[text] for text in cells])
 
 
-def _probabilities(cells: dict, wanted: list[str], there: list[str]) -> np.ndarray | None:
-    """Probabilities (N, K), whose rows sum to 1."""
+def _probabilities(
+    cells: dict, wanted: list[str], there: list[str], lines: Sequence[int]
+) -> np.ndarray | None:
+    """Probabilities (N, K), whose rows sum to 1; in the file they may be rounded to two digits."""
     if not there:
         return None
     if set(wanted) != set(there):
@@ -159,14 +160,15 @@ def _probabilities(cells: dict, wanted: list[str], there: list[str]) -> np.ndarr
             number = float(plain_number(text) or plain_number(text, ",") or "nan")
             if not 0 <= number <= 1:
                 raise ValueError(
-                    f"line {row + 2}, column {name!r}: {text!r} is no probability; "
+                    f"line {lines[row]}, column {name!r}: {text!r} is no probability; "
                     "allowed: numbers from 0 to 1"
                 )
             table[row, column] = number
     sums = table.sum(axis=1)
-    for row in np.flatnonzero(np.abs(sums - 1) > 0.01)[:1]:
+    off = np.abs(sums - 1)
+    for row in np.flatnonzero(off > max(TOLERANCE, ROUNDED * len(wanted)) + 1e-9)[:1]:
         raise ValueError(
-            f"line {row + 2}, columns {wanted[0]!r} to {wanted[-1]!r}: they sum to "
+            f"line {lines[row]}, columns {wanted[0]!r} to {wanted[-1]!r}: they sum to "
             f"{sums[row]:.3f}; allowed: 1, rounded to two digits or more"
         )
     return table / sums[:, None]

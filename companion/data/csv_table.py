@@ -1,31 +1,24 @@
-"""Text of a CSV file: how it is written, its columns, and numbers as people write them."""
+"""How a CSV file is written, its columns, and numbers as people write them."""
 
-import csv
-import gzip
-import json
 import re
-import warnings
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
 
+from companion.data.csv_text import SEPARATORS, Text
 from companion.data.dataset import LARGEST
+from companion.errors import option
 
-SEPARATORS = {",": ",", ";": ";", "tab": "\t", "|": "|", "space": r"\s+"}
 DECIMAL_MARKS = (".", ",")
 CLASSES = range(3, 257)  # a center has a class on either side
 THOUSANDS = ("", ",", ".", "'", "space")
 MINUS = "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"
 SPACES = "\u00a0\u2007\u2009\u202f"  # no-break, figure, thin, narrow no-break
 PLAIN = str.maketrans(dict.fromkeys(MINUS, "-") | dict.fromkeys(SPACES, " ") | {"’": "'"})
-UNIT = "[%€$£¥°]"
-NEARLY_NUMBER = re.compile(rf"{UNIT}? ?[+-]? ?[.,]?\d[\d.,' ]*{UNIT}?")
-DATE = re.compile(r"\d+([-/.])\d+\1\d.*|\d+:\d\d.*")  # or a time of day
+DATE = re.compile(r"\d+([-/.])\d+\1\d.*|\d+:\d\d.*")
+MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 
 
 @dataclass
@@ -73,6 +66,14 @@ class Format:
             raise ValueError(f"words is {words!r}; allowed: names of columns")
         self.words = tuple(map(str, words))
 
+    def advice(self, **new) -> str:
+        """How the command at hand is told these options besides those that are set."""
+        told = {f.name: getattr(self, f.name) for f in fields(self)} | new
+        told |= {"words": list(told["words"])}
+        defaults = {f.name: f.default for f in fields(self)} | {"words": []}
+        differing = {name: v for name, v in told.items() if name in new or v != defaults[name]}
+        return option("csv_options", differing)
+
     def number(self, text: str) -> str | None:
         """A cell as Python writes numbers, or None."""
         return plain_number(text, self.decimal, self.thousands)
@@ -101,60 +102,33 @@ def plain_number(text: str, decimal: str = ".", thousands: str = "") -> str | No
 
 
 def nearly_number(text: str) -> bool:
-    """Whether a cell is a number in some notation, with or without a unit's sign."""
-    return bool(NEARLY_NUMBER.fullmatch(text.translate(PLAIN).strip()))
+    """Whether a cell is made of digits and signs: a number in some notation, a range, a date.
+
+    >>> [nearly_number(text) for text in ("1,5E+03", "$6.13", "(5)", "2021-02-07", "5 km")]
+    [True, True, True, True, False]
+    """
+    return bool(re.fullmatch(r"[\W\d_]*\d(e[+-]?\d+)?[\W\d_]*", text, re.IGNORECASE))
 
 
-def listing(labels: Sequence[str]) -> str:
-    """Labels as an option takes them: between commas, or as a list where that isn't clear."""
-    plain = all(label and not set(label) & set(" ,;:[]\"'") for label in labels)
-    return ",".join(labels) if plain else json.dumps(list(labels), ensure_ascii=False)
+def without_signs(text: str) -> str:
+    """A cell without the signs before its first digit and after its last one.
+
+    >>> without_signs("$ 6.13")
+    '6.13'
+    """
+    return re.sub(r"^[^\d.,]+|[^\d.,]+$", "", text)
 
 
-def _pandas(path: Path, sep: str, **options) -> pd.DataFrame:
-    """`pandas.read_csv`, with its errors in the words of a user's file."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", pd.errors.DtypeWarning)
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # a longer row would lose cells
-            return pd.read_csv(
-                path,
-                sep=SEPARATORS[sep],
-                encoding="utf-8-sig",
-                na_filter=False,
-                index_col=False,
-                skipinitialspace=True,
-                **options,
-            )
-    except pd.errors.EmptyDataError:
-        raise ValueError("the file is empty; wanted: a header and rows") from None
-    except UnicodeDecodeError:
-        line = _undecoded_line(path)
-        raise ValueError(f"line {line} holds a byte that isn't UTF-8; save it as UTF-8") from None
-    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        reason = str(error).strip().removeprefix("Error tokenizing data. C error: ")
-        raise ValueError(f"the file can't be read as a table: {reason}") from None
-    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, RuntimeError) as error:
-        raise ValueError(f"the file can't be unpacked: {error}") from None
-
-
-def _undecoded_line(path: Path) -> int:
-    """The first line with a byte that isn't UTF-8."""
-    lines = pd.read_csv(
-        path, sep="\0", quoting=csv.QUOTE_NONE, header=None, dtype=str,
-        skip_blank_lines=False, encoding_errors="replace",
-    )[0]  # fmt: skip
-    return lines.str.contains("\ufffd", na=False).idxmax() + 1
-
-
-def first_row(path: Path, sep: str) -> list[str]:
-    """Cells of the first row."""
-    row = _pandas(path, sep, header=None, nrows=1, dtype=str)
-    return [cell.strip() for cell in row.iloc[0]]
+def is_date(text: str) -> bool:
+    """Whether a cell is a date or a time of day, in digits or with an English month."""
+    worded = MONTH.search(text) and re.search(r"\d", text)
+    return bool(DATE.fullmatch(text)) or (
+        bool(worded) and not pd.isna(pd.to_datetime(text, errors="coerce"))
+    )
 
 
 def read_columns(
-    path: Path, written: Format, names: Sequence[str], header: bool, texts: Iterable[str]
+    text: Text, written: Format, names: Sequence[str], header: bool, texts: Iterable[str]
 ) -> dict[str, np.ndarray]:
     """Columns by name, each (N,): float64 where all cells are finite numbers, else texts.
 
@@ -163,10 +137,10 @@ def read_columns(
     options = {"decimal": written.decimal, "header": 0 if header else None}
     options["names"] = range(len(names))
     kept = {names.index(name): object for name in texts}
-    table = _pandas(path, written.sep, dtype=kept, **options)
+    table = text.frame(written.sep, dtype=kept, **options)
     mixed = [i for i in table if i not in kept and not _all_finite(table[i])]
     if mixed:  # once more as written, since pandas may have taken some of their cells for numbers
-        table[mixed] = _pandas(path, written.sep, dtype=object, usecols=mixed, **options)
+        table[mixed] = text.frame(written.sep, dtype=object, usecols=mixed, **options)
     columns = {name: table.pop(i).to_numpy() for i, name in enumerate(names)}
     return {
         name: column if column.dtype == object else column.astype(np.float64, copy=False)

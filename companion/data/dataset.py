@@ -8,6 +8,7 @@ from math import fsum
 import numpy as np
 from sklearn.model_selection import train_test_split
 
+from amol.scaling import center_and_scale
 from companion.errors import StudyError
 
 SPLIT_ORDERS = ("test first", "halves")
@@ -228,11 +229,8 @@ def standardize(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     -------
     ndarray, shape (N, d), float64
     """
-    # Row-major, so that sums over rows run in one order whatever the layout of X.
-    known = np.ascontiguousarray(np.asarray(X, dtype=np.float64)[rows])
-    constant = known.min(axis=0) == known.max(axis=0)
-    mean = np.where(constant, known[0], known.mean(axis=0))
-    return (X - mean) / np.where(constant, 1.0, known.std(axis=0))
+    center, scale = center_and_scale(X, rows)
+    return (X - center) / scale
 
 
 def network_features(dataset: Dataset, rows: np.ndarray) -> np.ndarray:

@@ -29,6 +29,7 @@ from companion.page.style import (
     MOST_NUMBERED,
     PNG_SCALE,
     STYLE,
+    book_style,
     class_ticks,
     escape_math,
     is_wide,
@@ -64,7 +65,7 @@ def save(label: str, figure: Figure, data: pd.DataFrame) -> dict[str, bytes]:
     folder.mkdir(parents=True, exist_ok=True)
     from_here = {"Title": label, "Source": f"{SOURCE}; data: {label}.csv", "Date": None}
     kept = {} if _drawable(figure) else {"svg.fonttype": "none"}
-    with mpl.rc_context(STYLE | kept), warnings.catch_warnings():
+    with book_style(**kept), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure.savefig(folder / f"{label}.svg", metadata=from_here)
         if narrow := getattr(figure, "narrow", None):

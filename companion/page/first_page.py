@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from amol.losses import center_class
 from amol.metrics import HIGHER_IS_BETTER
 from companion.page.fights import ranks
-from companion.page.style import STYLE, canvas, name_panel, row_names, two_widths
+from companion.page.style import book_style, canvas, name_panel, row_names, two_widths
 from companion.page.words import listed
 from companion.studies import fair_fight, recordings
 from companion.studies.paired_intervals import paired_differences
@@ -61,7 +60,7 @@ def stacked_shares(frame: pd.DataFrame) -> Figure:
 
     Columns: dataset, method and `PLACES`.
     """
-    with mpl.rc_context(STYLE):
+    with book_style():
         panels = list(frame.groupby("dataset", sort=False))
         methods = list(frame["method"].unique())
         rows, across = -(-len(panels) // 2), min(2, len(panels))

@@ -1,13 +1,12 @@
 """Tables, picture and numbers of the search for the paper's protocol."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy.special import expit
 
 from companion.page.appendix import BLUE
-from companion.page.style import INK, STYLE, canvas, row_names, two_widths
+from companion.page.style import INK, book_style, canvas, row_names, two_widths
 from companion.studies import protocol_fit as fits
 from companion.studies.protocol_search import protocol_of
 from companion.studies.protocol_space import SPACE, CandidateProtocol, describe
@@ -116,7 +115,7 @@ def likely(table: pd.DataFrame) -> str:
 @two_widths
 def picture(early: pd.DataFrame, late: pd.DataFrame) -> Figure:
     """Probability of each value: bars for `chances` late, rings for early, ticks for the prior."""
-    with mpl.rc_context(STYLE):
+    with book_style():
         sizes = [sum(len(SPACE[name]) for name in names) for names in PANELS.values()]
         figure, axes = canvas(2, 1, 0.27 * sum(sizes) + 1.6, height_ratios=sizes, sharex=True)
         for ax, (title, names) in zip(axes, PANELS.items(), strict=True):

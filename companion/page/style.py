@@ -12,6 +12,7 @@ from contextvars import ContextVar
 
 import matplotlib as mpl
 import matplotlib.font_manager
+import matplotlib.style
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -84,6 +85,11 @@ class BookFigure(Figure):
     narrow: Figure | None = None
 
 
+def book_style(**further):
+    """Context in which figures have the book's style, whatever a matplotlibrc says."""
+    return mpl.style.context(["default", STYLE | further])
+
+
 _width = ContextVar("width", default=NARROW)
 
 
@@ -96,7 +102,7 @@ def two_widths(draw: Callable[..., BookFigure]) -> Callable[..., BookFigure]:
         for width in (WIDE, NARROW):
             token = _width.set(width)
             try:
-                with mpl.rc_context(STYLE):
+                with book_style():
                     figures.append(draw(*args, **kwargs))
             finally:
                 _width.reset(token)

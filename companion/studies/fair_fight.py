@@ -175,17 +175,19 @@ def by_alpha(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([keys.loc[[key]].assign(alpha=a) for a, key in ALPHAS.items()]).reset_index()
 
 
-def largest_within(rows: pd.DataFrame, within: float) -> pd.DataFrame:
+def largest_within(rows: pd.DataFrame, within: float, strength: str = "alpha") -> pd.DataFrame:
     """Per data set and split the row of the largest α whose validation QWK is near the best.
 
     Parameters
     ----------
     rows : DataFrame
-        From `by_alpha`.
+        As from `by_alpha`.
     within : float
         How far below the highest validation QWK it may be.
+    strength : str
+        Column of what is to be largest.
     """
     where = ["dataset", "split_seed"]
     best = rows.groupby(where)["validation_QWK"].transform("max")
     near = rows[rows["validation_QWK"] >= best - within - 1e-9]
-    return near.loc[near.groupby(where, sort=False)["alpha"].idxmax()]
+    return near.loc[near.groupby(where, sort=False)[strength].idxmax()]

@@ -15,7 +15,7 @@ from companion.studies import (
     fair_fight,
     grids,
     grouped_splits,
-    hundred,
+    hundred_sets,
     known_beliefs,
     protocol_search,
     remedies,
@@ -47,7 +47,7 @@ STUDIES: dict[str, Study] = {
     protocol_search.NAME: Study(protocol_search.record, lambda: protocol_search.verify(2)[1]),
     fair_fight.STUDY.name: _by_task(fair_fight.STUDY, 1),
     grouped_splits.STUDY.name: _by_task(grouped_splits.STUDY, 2),
-    hundred.STUDY.name: Study(hundred.STUDY.record, lambda: hundred.verify(2)[1]),
+    hundred_sets.STUDY.name: Study(hundred_sets.STUDY.record, lambda: hundred_sets.verify(2)[1]),
     known_beliefs.STUDY.name: _by_task(known_beliefs.STUDY, 2),
     remedies.STUDY.name: _by_task(remedies.STUDY, 2),
 }

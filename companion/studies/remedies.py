@@ -30,14 +30,15 @@ from amol import engine
 from amol.losses import KLLoss, OrdinalLoss, center_weight, gaussian_log_target, unmix
 from amol.losses.pointwise import TableLoss
 from amol.losses.tables import distances
-from amol.metrics import METRICS
+from amol.metrics import METRICS, ranked_probability_score
+from amol.metrics.probabilities import calibration_error
 from companion.studies import fair_fight
 from companion.studies.decisions import (
     SCORE_DECIMALS,
+    clipped_nll,
     fit_temperature,
     label_scores,
     least_inward_cost,
-    probability_scores,
     tempered,
 )
 from companion.studies.paired_intervals import paired_differences
@@ -110,40 +111,51 @@ def keys_of(dataset: str, method: str, split: int) -> dict[tuple, str]:
     return {(dataset, method, split, way): key for way in ways(method)}
 
 
-def _read(way: str, loss: OrdinalLoss, outcome: engine.Outcome, y_validation: np.ndarray):
-    """Test and validation probabilities of a soft-label loss, changed as ``way`` says."""
-    p = outcome.probabilities, outcome.probabilities_validation
+def _changed(way: str, loss: OrdinalLoss, p: np.ndarray, T: float) -> np.ndarray:
+    """Test probabilities of a soft-label loss, changed as ``way`` says."""
     if way in (WARMED, BOTH):
-        T = fit_temperature(y_validation, p[1])
-        p = tuple(tempered(each, T) for each in p)
+        p = tempered(p, T)
     if way in (UNMIXED, BOTH):
-        sums = (each / each.sum(1, keepdims=True, dtype=np.float64) for each in p)
-        p = tuple(unmix(loss, each).beliefs.numpy() for each in sums)
+        p = unmix(loss, p / p.sum(1, keepdims=True, dtype=np.float64)).beliefs.numpy()
     return p
 
 
+def _probability_scores(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
+    """NLL, RPS and ECE of the most probable class."""
+    scores = {
+        "NLL": clipped_nll(y, p),
+        "RPS": ranked_probability_score(y, p),
+        "ECE": calibration_error(y == p.argmax(1), p.max(1)),
+    }
+    return {name: round(float(value), SCORE_DECIMALS) for name, value in scores.items()}
+
+
 def rows_of(dataset: str, method: str, split: int, stop=None) -> list[dict]:
-    """Train a network and measure each of its `ways`."""
+    """Train a network and measure each of its `ways`.
+
+    Where β or α is chosen, the row has the QWK of the validation part.
+    """
     run = run_of(dataset, method, split)
     arrays, y = run.data.arrays, run.data.y_test
     K, y_validation = arrays.num_classes, arrays.y_validation
     outcome = engine.train(run.loss, run.seed, arrays, run.settings.protocol, stop)
+    held = outcome.probabilities_validation
+    T = fit_temperature(y_validation, held) if method in SOFT else 1.0
     rows = []
     for way in ways(method):
-        labels = outcome.y_pred, outcome.y_pred_validation
-        p = outcome.probabilities, outcome.probabilities_validation
+        labels, p, labels_held = outcome.y_pred, outcome.probabilities, outcome.y_pred_validation
         if way.startswith("β"):
-            labels = tuple(least_inward_cost(each, float(way[4:])) for each in p)
+            labels, labels_held = (least_inward_cost(each, float(way[4:])) for each in (p, held))
         elif way != TRAINED:
-            p = _read(way, run.loss, outcome, y_validation)
-            labels = tuple(each.argmax(1) for each in p)
+            p = _changed(way, run.loss, p, T)
+            labels, labels_held = p.argmax(1), None
         row = dict(zip(LABEL, (dataset, method, split, way), strict=True))
-        held = METRICS["QWK"](y_validation, labels[1], K)
-        row |= {"validation_QWK": round(float(held), SCORE_DECIMALS)}
-        row |= label_scores(y, labels[0], K)
+        if labels_held is not None:
+            qwk = METRICS["QWK"](y_validation, labels_held, K)
+            row["validation_QWK"] = round(float(qwk), SCORE_DECIMALS)
+        row |= label_scores(y, labels, K)
         if not way.startswith("β"):
-            scores = probability_scores(y, p[0], y_validation, p[1])
-            row |= {name: scores[name] for name in ("NLL", "RPS", "ECE", "ECE_class")}
+            row |= _probability_scores(y, p)
         rows.append(row | {"weights": outcome.weights_digest[:8]})
     return rows
 
@@ -158,23 +170,17 @@ STUDY = TaskStudy(
 )
 
 
-def _largest_within(rows: pd.DataFrame, strength: pd.Series) -> pd.DataFrame:
-    """Per data set and split the row of the largest strength with validation QWK `WITHIN` best."""
-    rows = rows.assign(strength=strength)
-    best = rows.groupby(["dataset", "split_seed"])["validation_QWK"].transform("max")
-    kept = rows[rows["validation_QWK"] >= best - WITHIN - 1e-9]
-    return kept.loc[kept.groupby(["dataset", "split_seed"], sort=False)["strength"].idxmax()]
-
-
 def chosen(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of the recording, and those that the rule chooses under names of their own."""
     parts = [rows[rows["way"] == TRAINED]]
     for method in PROPER:
         tried = rows[(rows["method"] == method) & rows["way"].str.startswith("β")]
-        beta = tried["way"].str.removeprefix("β = ").astype(float)
-        parts.append(_largest_within(tried, beta).assign(method=f"{method}, β by the rule"))
+        tried = tried.assign(beta=tried["way"].str.removeprefix("β = ").astype(float))
+        found = fair_fight.largest_within(tried, WITHIN, "beta")
+        parts.append(found.assign(method=f"{method}, β by the rule"))
     tried = rows[rows["method"].isin(AMOLS)]
-    found = _largest_within(tried, tried["method"].map(AMOLS))
+    tried = tried.assign(alpha=tried["method"].map(AMOLS))
+    found = fair_fight.largest_within(tried, WITHIN)
     parts.append(found.assign(method="AMOL, α by the rule"))
     return pd.concat(parts, ignore_index=True)
 

@@ -2,10 +2,9 @@
 
 A function counts by its bytecode, its defaults, what it closes over, and each global that it
 names; a class by its members and bases; an object by its class and its state; an array by its
-values. Where code lies, its comments, docstrings and layout don't count. Installed libraries
-count by name and version. What can't be read for sure (an open file, code that looks names up at
-run time) raises `Unsure`, and the run is trained anew. What a loss changes while it trains, and the
-random numbers that it draws, are found by `changing`.
+values; installed libraries by name and version. Where code lies, its comments, docstrings and
+layout don't count. What can't be read for sure (an open file, code that looks names up at run time)
+raises `Unsure`, and the run is trained anew. `changing` finds what a loss changes or draws.
 """
 
 import builtins

@@ -1,7 +1,6 @@
 """Runs of a study: the grid cell by cell, each with the key of all that determines it."""
 
 import hashlib
-import inspect
 import json
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
@@ -11,6 +10,7 @@ import torch
 
 from amol import engine
 from amol.losses import LOSSES, OrdinalLoss
+from amol.losses import registry as losses
 from companion.data.dataset import Dataset, divide, network_features
 from companion.data.datasets import load_dataset
 from companion.host import processor
@@ -57,11 +57,9 @@ def prepare(settings: StudySettings, dataset: str) -> Prepared:
 
 def make_loss(settings: StudySettings, method: str, arrays: engine.Arrays) -> OrdinalLoss:
     """The loss of a run; one that asks for class counts is given those of the training rows."""
-    made, extra = LOSSES[method], {}
-    if "class_counts" in inspect.signature(made).parameters:
-        counts = np.bincount(arrays.y_train, minlength=arrays.num_classes)
-        extra["class_counts"] = counts.tolist()
-    return made(num_classes=arrays.num_classes, **extra | settings.parameters(method))
+    counts = np.bincount(arrays.y_train, minlength=arrays.num_classes).tolist()
+    parameters = settings.parameters(method)
+    return losses.make_loss(LOSSES[method], arrays.num_classes, counts, **parameters)
 
 
 @dataclass(frozen=True)

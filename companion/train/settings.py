@@ -1,6 +1,5 @@
 """Settings of a study, checked on construction and before any work."""
 
-import inspect
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field, fields
 
 from amol.engine import MONITORS, Protocol
 from amol.losses import LOSSES, PAPER_METHODS
+from amol.losses.registry import own_parameters
 from companion.data import collection
 from companion.data.csv_dataset import is_file
 from companion.data.csv_table import Format
@@ -15,7 +15,8 @@ from companion.data.dataset import FRACTIONS, SPLIT_ORDERS, Dataset
 from companion.data.datasets import ABALONE_VARIANTS, DATASETS, MORE_DATASETS, load_dataset
 from companion.errors import did_you_mean
 
-SEEDS = range(2**32)
+LIMIT = 2**32  # of every number
+SEEDS = range(LIMIT)
 SEVERAL = "a number of seeds (at least 1) or a list of different whole numbers from 0 to 2³²−1"
 
 
@@ -24,8 +25,13 @@ def _checked(default, allowed: str, holds: Callable[[object], bool]):
     return field(default=default, metadata={"allowed": allowed, "holds": holds})
 
 
+def _number(default: float, least: float, included: bool = True):
+    start = f"a number {'of at least' if included else 'above'} {least}"
+    return _checked(default, f"{start}, below 2³²", lambda x: x >= least if included else x > least)
+
+
 def _whole(default: int):
-    return _checked(default, "a whole number of at least 1", lambda n: 1 <= n < 2**32)
+    return _checked(default, "a whole number of at least 1, below 2³²", lambda n: n >= 1)
 
 
 def _one_of(default, choices: tuple):
@@ -94,7 +100,8 @@ class StudySettings:
     order : sequence of str, or one comma-separated str
         Their labels from lowest to highest, where these aren't whole numbers without a gap.
     csv_options : mapping
-        How the CSV files are read: further arguments of `companion.data.csv_dataset.read_csv`.
+        How the CSV files are read, such as ``{"sep": ";"}``: further arguments of
+        `companion.data.csv_dataset.read_csv`.
     own : mapping of str to Dataset
         The CSV files as read, by name; filled in from ``datasets``.
     """
@@ -102,8 +109,8 @@ class StudySettings:
     datasets: tuple[str, ...] = DATASETS
     methods: tuple[str, ...] = PAPER_METHODS
     seeds: tuple[int, ...] | int = 5
-    alpha: float = _checked(1.0, "a number of at least 0", lambda x: x >= 0)
-    sigma: float = _checked(1.0, "a number above 0", lambda x: x > 0)
+    alpha: float = _number(1.0, 0)
+    sigma: float = _number(1.0, 0, included=False)
     split_seed: int = _checked(42, "a whole number from 0 to 2³²−1", SEEDS.__contains__)
     split_order: str = _one_of(SPLIT_ORDERS[0], SPLIT_ORDERS)
     fractions: tuple[float, ...] = _checked(FRACTIONS, "three shares whose sum is 1", _are_shares)
@@ -114,10 +121,10 @@ class StudySettings:
     patience: int = _whole(Protocol.patience)
     hidden: int = _whole(Protocol.hidden)
     layers: int = _whole(Protocol.layers)
-    lr: float = _checked(Protocol.lr, "a number above 0", lambda x: x > 0)
+    lr: float = _number(Protocol.lr, 0, included=False)
     monitor: str = _one_of(Protocol.monitor, MONITORS)
     restore: bool = _one_of(Protocol.restore, (True, False))
-    weight_decay: float = _checked(Protocol.weight_decay, "at least 0", lambda x: x >= 0)
+    weight_decay: float = _number(Protocol.weight_decay, 0)
     dropout: float = _checked(Protocol.dropout, "from 0 to below 1", lambda x: 0 <= x < 1)
     loss_parameters: Mapping[str, Mapping] = field(default_factory=dict)
     target: str = _checked("", "the name of a column", lambda name: True)
@@ -135,7 +142,7 @@ class StudySettings:
         values["order"] = _labels(values["order"])
         for method, own in values["loss_parameters"].items():
             _names("loss_parameters", [method], tuple(LOSSES))
-            _names(f"loss_parameters of {method}", list(own), own_parameters(method))
+            _names(f"loss_parameters of {method}", list(own), own_parameters(LOSSES[method]))
         if values["csv_options"]:
             _names("csv_options", list(values["csv_options"]), csv_options())
         values["datasets"], values["own"] = _read_datasets(values)
@@ -154,7 +161,7 @@ class StudySettings:
     def parameters(self, method: str) -> dict:
         """Keyword arguments of ``method``'s loss: those of these settings that it has."""
         shared = {"alpha": float(self.alpha), "sigma": float(self.sigma)}
-        known = own_parameters(method)
+        known = own_parameters(LOSSES[method])
         own = dict(self.loss_parameters.get(method, {}))
         return {name: value for name, value in shared.items() if name in known} | own
 
@@ -197,7 +204,7 @@ def _refuse_other(setting, value) -> None:
     kind = type(setting.default)
     right = type(value) is kind or (kind is float and type(value) is int)
     if right and isinstance(value, float | int):
-        right = math.isfinite(value) and abs(value) < 2**32
+        right = math.isfinite(value) and abs(value) < LIMIT
     if not right or not setting.metadata["holds"](value):
         allowed = setting.metadata["allowed"]
         raise ValueError(f"{setting.name} is {value!r}; allowed: {allowed}")
@@ -245,9 +252,3 @@ def _seeds(value) -> tuple[int, ...]:
 def csv_options() -> tuple[str, ...]:
     """Names of the options that a CSV file may be read with."""
     return tuple(option.name for option in fields(Format))
-
-
-def own_parameters(method: str) -> tuple[str, ...]:
-    """A loss's own parameters, without those that every loss has."""
-    common = {"self", "num_classes", "reduction", "weight", "ignore_index"}
-    return tuple(p for p in inspect.signature(LOSSES[method]).parameters if p not in common)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amol.losses import LOSSES
 from amol.metrics import mean_absolute_error, quadratic_weighted_kappa
 from companion.data.collection import names
-from companion.studies import fair_fight, hundred, recording_checks, recordings, task_study
+from companion.studies import fair_fight, hundred_sets, recording_checks, recordings, task_study
 from companion.studies.decisions import DECISIONS
 from companion.studies.tuned_decisions import (
     BETAS,
@@ -26,18 +26,18 @@ from companion.studies.tuned_decisions import (
 
 
 def test_twenty_losses_those_of_the_fair_fight_among_them():
-    assert len(hundred.METHODS) == len(set(hundred.METHODS)) == 20
-    assert set(fair_fight.METHODS) < set(hundred.METHODS)
-    assert {"OLL-Castagnos", "CDW-CE"} < set(hundred.METHODS)
+    assert len(hundred_sets.METHODS) == len(set(hundred_sets.METHODS)) == 20
+    assert set(fair_fight.METHODS) < set(hundred_sets.METHODS)
+    assert {"OLL-Castagnos", "CDW-CE"} < set(hundred_sets.METHODS)
 
 
-@pytest.mark.parametrize("method", hundred.METHODS)
-def test_each_method_has_eight_different_candidates_and_starts_untuned(method):
-    found = hundred.candidates(method)
-    assert len(found) == 8 and len({str(c) for c in found}) == 8
-    assert sum(c["monitor"] == "QWK" for c in found) == 4
-    run = hundred.run_of("cleveland", method, 0, found[0])
-    assert run.key == hundred.run_of("cleveland", method, 0, {}).key and not run.unsure
+@pytest.mark.parametrize("method", hundred_sets.METHODS)
+def test_each_method_has_four_different_candidates_and_starts_untuned(method):
+    found = hundred_sets.candidates(method)
+    assert len(found) == 4 and len({str(c) for c in found}) == 4
+    assert sum(c["monitor"] == "QWK" for c in found) == 2
+    run = hundred_sets.run_of("cleveland", method, 0, found[0])
+    assert run.key == hundred_sets.run_of("cleveland", method, 0, {}).key and not run.unsure
     assert type(run.loss) is LOSSES[method]
 
 
@@ -132,12 +132,12 @@ def home(tmp_path, monkeypatch):
 
 
 def small(methods=("CE", "CORN")):
-    return replace(hundred.STUDY, tasks=tuple(product(("cleveland",), methods, range(2))))
+    return replace(hundred_sets.STUDY, tasks=tuple(product(("cleveland",), methods, range(2))))
 
 
 def test_rows_of_a_small_grid(home):
     rows = small().record(workers=1)
-    assert not rows.duplicated(list(hundred.LABEL)).any()
+    assert not rows.duplicated(list(hundred_sets.LABEL)).any()
     assert len(rows) == 2 * ((5 + 1 + 5) + (6 + 1 + 6))
     assert set(rows["dataset"]) == {"cleveland"} and rows["QWK"].notna().all()
     assert rows["NLL"].notna().equals(rows["decision"] == "own")
@@ -150,24 +150,24 @@ def test_rows_of_a_small_grid(home):
 def test_a_sample_is_drawn_from_own_files_and_compared(home, monkeypatch):
     study = small(("CE",))
     rows = study.record(workers=1)
-    monkeypatch.setattr(hundred, "STUDY", study)
-    sample, compared = hundred.verify(1)
+    monkeypatch.setattr(hundred_sets, "STUDY", study)
+    sample, compared = hundred_sets.verify(1)
     assert len(sample) == 11 and compared.holds
     rows.loc[:, "MAE"] += 1e-4
-    recordings.keep("hundred", rows, {})
-    _, compared = hundred.verify(1)
+    recordings.keep("hundred_sets", rows, {})
+    _, compared = hundred_sets.verify(1)
     assert compared.different == 11 and "MAE" in compared.first and compared.keys_match
-    assert not hundred.STUDY.verify(1, datasets=("birads",))[1].digest
+    assert not hundred_sets.STUDY.verify(1, datasets=("birads",))[1].digest
 
 
 def test_rules_look_at_the_validation_part(home):
     scores = pd.DataFrame({"QWK": [0.1, 0.3, 0.3], "MAE": [1.0, 2.0, 0.5]})
-    assert [choose(scores) for choose in hundred.RULES.values()] == [1, 2, 0]
+    assert [choose(scores) for choose in hundred_sets.RULES.values()] == [1, 2, 0]
 
 
 def test_tuned_numbers_come_from_the_validation_part_alone():
-    run = hundred.run_of("cleveland", "CE", 0, {})
-    outcome = hundred.engine.train(run.loss, 0, run.data.arrays, run.settings.protocol)
+    run = hundred_sets.run_of("cleveland", "CE", 0, {})
+    outcome = hundred_sets.engine.train(run.loss, 0, run.data.arrays, run.settings.protocol)
     p, held = outcome.probabilities, outcome.probabilities_validation
     y = run.data.arrays.y_validation
     K = run.data.arrays.num_classes
@@ -178,13 +178,13 @@ def test_tuned_numbers_come_from_the_validation_part_alone():
         "thresholds": cut(p, thresholds(y, held)),
         "inward": least_cost(p, inward_beta(y, held)),
     }
-    assert set(by_hand) == set(hundred.DECISIONS)
+    assert set(by_hand) == set(hundred_sets.DECISIONS)
     for name, expected in by_hand.items():
-        assert hundred.DECISIONS[name](p, y, held).tolist() == list(expected)
+        assert hundred_sets.DECISIONS[name](p, y, held).tolist() == list(expected)
 
 
 def test_the_study_keeps_to_sets_that_the_collection_has():
-    assert len(set(hundred.SETS)) == len(hundred.SETS)
+    assert len(set(hundred_sets.SETS)) == len(hundred_sets.SETS)
     natural = set(names())
-    assert len(natural & set(hundred.SETS)) >= 100
-    assert set(hundred.SETS) <= set(names("natural", "control", "cut"))
+    assert len(natural & set(hundred_sets.SETS)) >= 100
+    assert set(hundred_sets.SETS) <= set(names("natural", "control", "cut"))

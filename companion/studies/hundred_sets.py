@@ -1,12 +1,11 @@
 """A hundred sets: twenty losses with one budget on the collection, ten splits each.
 
-On each set and split every loss trains eight `candidates` said here beforehand, the untuned one
-first: two values of its own parameter (of a loss without one, two widths) and two learning rates,
-or, of a loss with two parameters, two values of each; and all that stopped by validation loss and
-by validation QWK. A rule chooses one on the validation part, the first of equals: the highest QWK,
-or the least MAE; "default" takes the untuned one. The chosen network is measured on the test part
-by the loss's own decision and, but for the rule MAE, by others, whose free numbers come from the
-validation part, too. Groups of rows stay whole in the splits.
+On each set and split every loss trains four `candidates` said here beforehand, the untuned one
+first: two values of its own parameter, of a loss without one two learning rates, each stopped by
+validation loss and by validation QWK. A rule chooses one on the validation part, the first of
+equals: the highest QWK, or the least MAE; "default" takes the untuned one. The chosen network is
+measured on the test part by the loss's own decision and, but for the rule MAE, by others, whose
+free numbers come from the validation part, too. Groups of rows stay whole in the splits.
 
 Controls and cut regressions are measured as the natural sets are; means leave them out.
 """
@@ -23,7 +22,7 @@ from companion.data import collection
 from companion.studies import fair_fight
 from companion.studies.decisions import DECISIONS as PLAIN
 from companion.studies.decisions import SCORE_DECIMALS, clipped_nll, label_scores
-from companion.studies.fair_fight import RATES, WIDTHS, run_of
+from companion.studies.fair_fight import RATES, run_of
 from companion.studies.recording_checks import Comparison
 from companion.studies.recordings import joint_key
 from companion.studies.task_study import TaskStudy
@@ -56,10 +55,19 @@ SETS = (  # whatever joins the collection later
 )  # fmt: skip
 SPLITS = 10
 MONITORS = ("loss", "QWK")
-OWN = fair_fight.OWN | {
-    "OLL-Castagnos": {"power": (1.0, 1.5)},
-    "CDW-CE": {"power": (2.0, 5.0)},
-    "Exponential": {"tau": (1.0, 0.5)},
+OWN = {  # own parameter and its two values, the default first
+    "KL": ("sigma", (1.0, 0.5)),
+    "AMOL": ("alpha", (1.0, 2.0)),
+    "AMOL-asym": ("alpha", (1.0, 2.0)),
+    "SORD": ("sigma", (1.0, 0.5)),
+    "SLACE": ("slope", (1.0, 0.3)),
+    "Triangular": ("neighbor", (0.05, 0.1)),
+    "Binomial": ("eta", (1.0, 0.5)),
+    "Beta": ("eta", (1.0, 0.5)),
+    "LogitAdj": ("tau", (1.0, 0.5)),
+    "OLL-Castagnos": ("power", (1.0, 1.5)),
+    "CDW-CE": ("power", (2.0, 5.0)),
+    "Exponential": ("tau", (1.0, 0.5)),
 }
 METHODS = (*fair_fight.METHODS, "OLL-Castagnos", "CDW-CE", "Exponential")
 RULES: dict[str, Callable[[pd.DataFrame], int]] = {  # from validation scores to a candidate
@@ -81,14 +89,9 @@ LABEL = ("dataset", "method", "split_seed", "rule", "decision")
 
 
 def candidates(method: str) -> list[dict]:
-    """Settings of a method's eight candidates, the untuned one first."""
-    axes = [[{name: value} for value in values] for name, values in OWN.get(method, {}).items()]
-    if len(axes) < 2:
-        axes.append([{"lr": rate} for rate in RATES])
-    if len(axes) < 2:
-        axes.append([{"hidden": width} for width in WIDTHS])
-    axes.append([{"monitor": monitor} for monitor in MONITORS])
-    return [{key: v for part in parts for key, v in part.items()} for parts in product(*axes)]
+    """Settings of a method's four candidates, the untuned one first."""
+    name, values = OWN.get(method, ("lr", RATES))
+    return [{name: value, "monitor": monitor} for value in values for monitor in MONITORS]
 
 
 def decisions_of(method: str, rule: str) -> tuple[str, ...]:
@@ -144,7 +147,7 @@ def _measured(run: Run, outcome: engine.Outcome, decision: str) -> dict:
 
 
 STUDY = TaskStudy(
-    "hundred",
+    "hundred_sets",
     task=LABEL[:3],
     label=LABEL,
     tasks=tuple(product(SETS, METHODS, range(SPLITS))),
