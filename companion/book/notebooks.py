@@ -214,6 +214,31 @@ def _kernel_manager(log) -> type:
     return Manager
 
 
+def _surroundings(results: Path | None, watched: Path | None) -> dict[str, str]:
+    """Variables of the environment for a notebook; see `run_notebook`."""
+    profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
+    profile.mkdir(parents=True, exist_ok=True)
+    given = {"IPYTHONDIR": str(profile)}
+    if results:
+        given["AMOL_RESULTS"] = str(results.resolve())
+    if watched:
+        path = [str(WATCHING), *filter(None, [os.environ.get("PYTHONPATH")])]
+        given |= {"AMOL_WATCHED": str(watched.resolve()), "PYTHONPATH": os.pathsep.join(path)}
+    return given
+
+
+def _reason(error: Exception, log) -> str:
+    """Why a notebook failed: its cell, the file, or the last word of its kernel."""
+    if isinstance(error, PapermillExecutionError):
+        where = f", cell [{error.exec_count}] `{_first_line(error.source)}`"
+        return f"{where}\n  {error.ename}: {error.evalue}"
+    if isinstance(error, OSError):
+        return f": {error.strerror or error}"
+    log.seek(0)  # a kernel that doesn't start or dies
+    last = "".join(log.read().decode(errors="replace").strip().splitlines()[-1:])
+    return f": {error}" + (f"\n  {last}" if last else "")
+
+
 def run_notebook(
     source: Path,
     output: Path,
@@ -248,15 +273,9 @@ def run_notebook(
     if output.resolve() == source.resolve():
         raise ValueError(f"{output} is the notebook itself; choose another output")
     output.parent.mkdir(parents=True, exist_ok=True)
-    profile = build_dir() / "ipython"  # not the user's, whose start-up files could change results
-    profile.mkdir(parents=True, exist_ok=True)
-    given = {"AMOL_RESULTS": str(results.resolve())} if results else {}
-    if watched:
-        path = [str(WATCHING), *filter(None, [os.environ.get("PYTHONPATH")])]
-        given |= {"AMOL_WATCHED": str(watched.resolve()), "PYTHONPATH": os.pathsep.join(path)}
     # papermill fills braces in paths with parameters; doubled they are themselves
     paths = [str(path).replace("{", "{{").replace("}", "}}") for path in (source, output)]
-    with tempfile.TemporaryFile() as log, _environment(IPYTHONDIR=str(profile), **given):
+    with tempfile.TemporaryFile() as log, _environment(**_surroundings(results, watched)):
         try:
             papermill.execute_notebook(
                 *paths,
@@ -270,17 +289,8 @@ def run_notebook(
                 kernel_manager_class=_kernel_manager(log),
                 cwd=cwd,
             )
-        except PapermillExecutionError as error:
-            where = f"{source.stem}, cell [{error.exec_count}] `{_first_line(error.source)}`"
-            reason = f"{error.ename}: {error.evalue}"
-            raise NotebookError(f"{where}\n  {reason}\n  partial run: {output}") from None
-        except OSError as error:
-            reason = f"{source.stem}: {error.strerror or error}"
-            raise NotebookError(f"{reason}\n  partial run: {output}") from None
-        except RuntimeError as error:  # a kernel that doesn't start or dies
-            log.seek(0)
-            last = "".join(log.read().decode(errors="replace").strip().splitlines()[-1:])
-            reason = f"{source.stem}: {error}" + (f"\n  {last}" if last else "")
+        except (PapermillExecutionError, OSError, RuntimeError) as error:
+            reason = f"{source.stem}{_reason(error, log)}"
             raise NotebookError(f"{reason}\n  partial run: {output}") from None
     if stopped := stopped_at(_read(output)):
         where = f"{source.stem}, cell {stopped}"
