@@ -14,10 +14,11 @@ def _plainer(error: UnicodeError) -> tuple[str, int]:
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    text = error.object[error.start : error.end]
-    plain = unicodedata.normalize("NFD", text.translate(PLAINER)).encode("ascii", "ignore")
-    shown = plain.decode() or text.encode("ascii", "backslashreplace").decode()
-    return shown, error.end
+    shown = []
+    for character in error.object[error.start : error.end]:
+        plain = unicodedata.normalize("NFD", character.translate(PLAINER)).encode("ascii", "ignore")
+        shown.append(plain.decode() or character.encode("ascii", "backslashreplace").decode())
+    return "".join(shown), error.end
 
 
 def print_anywhere() -> None:

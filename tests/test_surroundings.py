@@ -5,7 +5,6 @@ Kinds 10, 12, 14 and 16 of `tests/README.md`.
 
 import contextlib
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -37,7 +36,6 @@ SURROUNDINGS = {
     "ascii": {"PYTHONIOENCODING": "ascii"},
     "cp1252": {"PYTHONIOENCODING": "cp1252"},
     "cp437, strict": {"PYTHONIOENCODING": "cp437:strict"},
-    "a plain locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     "optimized": {"PYTHONOPTIMIZE": "2"},
     "a home that can't be written": {"HOME": "/proc/1/x", "XDG_CACHE_HOME": "/proc/1/x"},
 }
@@ -129,38 +127,6 @@ def test_files_have_the_rights_that_the_umask_leaves(home, umask, mode):
         assert stat.S_IMODE(path.stat().st_mode) == mode, path
     folders = [home.root / "out_files", home.root / "out_files" / "tables"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o777 & ~umask}
-
-
-def test_a_group_shares_a_store(home):
-    """What one writes under umask 002, another of the group reads and adds to."""
-    if os.getuid() != 0 or not shutil.which("setpriv"):
-        pytest.skip("only root may become two users")
-    store = home.root / "build" / "trained"
-    for path in (home.root, *home.root.parents):
-        if path.stat().st_uid == 0 and str(path).startswith("/tmp"):
-            path.chmod(0o755)
-    store.mkdir()
-    os.chown(store, 1001, 2000)
-    store.chmod(0o2775)
-    program = (
-        "import sys; from pathlib import Path; from test_store import stored\n"
-        "from companion.train.store import Store\n"
-        "s = Store(Path(sys.argv[1])); s.check(); s.put(sys.argv[2], '{}', stored())\n"
-        "print(*[bool(s.get(key)) for key in 'ab'])"
-    )
-    shown = []
-    for user, key in (("1001", "a"), ("1002", "b")):
-        who = ["setpriv", "--reuid", user, "--regid", "2000", "--clear-groups"]
-        variables = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "HOME": "/nowhere"}
-        done = subprocess.run(
-            [*who, sys.executable, "-c", program, str(store), key], env=variables,
-            capture_output=True, text=True, preexec_fn=lambda: os.umask(0o002), cwd="/",
-        )  # fmt: skip
-        if "Permission denied" in done.stderr and str(store) not in done.stderr:
-            pytest.skip("another user may not read this checkout")
-        assert done.returncode == 0, done.stderr
-        shown.append(done.stdout.strip())
-    assert shown == ["True False", "True True"]
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,15 @@ def finish(app, exception) -> None:
     text = json.dumps(found, ensure_ascii=False, indent=0, sort_keys=True)
     script = site / "_static" / "previews_data.js"
     script.write_text(f"window.PREVIEWS = {text};\n", encoding="utf-8")
-    index = site / "searchindex.js"
+    lighten_search(site / "searchindex.js")
+
+
+def lighten_search(index: Path) -> None:
+    """Leave blanks and bare numbers out of the search index, which every page loads."""
     called, _, content = index.read_text(encoding="utf-8").partition("(")
-    tight = json.dumps(json.loads(content.rstrip(")")), ensure_ascii=False, separators=(",", ":"))
+    held = json.loads(content.rstrip(")"))
+    held["terms"] = {word: pages for word, pages in held["terms"].items() if not word.isdigit()}
+    tight = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
     index.write_text(f"{called}({tight})", encoding="utf-8")
 
 
