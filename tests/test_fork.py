@@ -169,7 +169,7 @@ def forked(small, tmp_path_factory) -> tuple[Book, dict[str, str], dict[str, byt
 @pytest.mark.slow
 def test_every_command_of_the_page_works(forked):
     book, printed, _ = forked
-    assert len(printed) == 8
+    assert len(printed) == 9
     assert re.search(r"\[\d/\d\] my_own ", printed["amol build"])
     study = next(text for command, text in printed.items() if "amol study" in command)
     assert "6 runs trained, 2 reused" in study and "grades" in study
