@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mpf
-from test_losses_values import ALL, BY_SAMPLE, make, with_own_parameters
+from test_losses_values import ALL, BY_SAMPLE, make, needs_reference, with_own_parameters
 
 from amol.losses import (
     LOSSES,
@@ -64,6 +64,7 @@ def exact_gap(name, loss, logits, belief):
 @pytest.mark.parametrize("num_classes", [2, 3, 6])
 @pytest.mark.parametrize("name", BY_SAMPLE)
 def test_optimal_to_50_digits(name, num_classes):
+    needs_reference(name)
     for loss in (make(name, num_classes), with_own_parameters(name)):
         given_ = beliefs(loss.num_classes, 4)
         for belief, logits in zip(given_, minimize_risk(loss, given_).logits, strict=True):

@@ -102,10 +102,13 @@ def test_pages_show_the_recordings_as_before(tmp_path):
     said = joined(f"""
 os.environ["AMOL_RESULTS"] = {str(tmp_path)!r}
 import companion.page
+from companion.page.sentences import chosen
 said = {{}}
 for page in {PAGES}:
     said[page] = []
-    companion.page.say = lambda name, holds, *texts: said[page].append((name, bool(holds)))
+    companion.page.say = lambda *sentences, name="": said[page].extend(
+        (record["sentence"], record["holds"]) for record in chosen(sentences)[1]
+    )
     runpy.run_path(f"notebooks/{{page}}.py")
 print()
 print(json.dumps(said))
