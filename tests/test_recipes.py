@@ -222,7 +222,7 @@ def test_the_tests_take_what_joined(carried_out):
     assert "Distance has no definition at 50 digits" in told
     scratch.tests("test_metrics", "test_more_metrics", "test_metrics_weights", "test_datasets")
     scratch.tests("test_published", "test_ledger", "test_collection")
-    scratch.tests("test_fingerprint", "test_objectives", "test_minimizers", "test_classifier")
+    scratch.tests("test_fingerprint", "test_objectives")
 
 
 def test_what_was_trained_is_not_trained_again(carried_out):
