@@ -13,14 +13,12 @@ from amol.losses import LOSSES
 from amol.metrics import mean_absolute_error, quadratic_weighted_kappa
 from companion.data.collection import names
 from companion.studies import fair_fight, hundred_sets, recording_checks, recordings, task_study
-from companion.studies.decisions import DECISIONS
+from companion.studies.decisions import DECISIONS, inward_costs, least_inward_cost
 from companion.studies.tuned_decisions import (
     BETAS,
     cut,
     inward_beta,
-    least_cost,
     means,
-    step_costs,
     thresholds,
 )
 
@@ -89,7 +87,7 @@ def test_two_thresholds_find_the_best_of_all_where_classes_part():
 
 def test_costs_by_hand():
     # From truth 0 of five classes: inward to the center (2), then outward.
-    assert step_costs(5, 1.0).tolist() == [
+    assert inward_costs(5, 1.0).tolist() == [
         [0, 2, 4, 5, 6],
         [1, 0, 2, 3, 4],
         [2, 1, 0, 1, 2],
@@ -97,30 +95,30 @@ def test_costs_by_hand():
         [6, 5, 4, 2, 0],
     ]
     # Between the two middle classes of four no step comes nearer to the center.
-    assert step_costs(4, 0.5)[0].tolist() == [0, 1.5, 2.5, 3.5]
+    assert inward_costs(4, 0.5)[0].tolist() == [0, 1.5, 2.5, 3.5]
 
 
 @given(st.integers(3, 7), st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
-def test_least_cost_against_a_slow_sum(K, seed):
+def test_least_inward_cost_against_a_slow_sum(K, seed):
     _, p = beliefs(9, K, seed)
     for beta in BETAS:
-        costs = step_costs(K, beta)
+        costs = inward_costs(K, beta)
         slow = [min(range(K), key=lambda k: round(float(row @ costs[:, k]), 9)) for row in p]
-        found = least_cost(p, beta)
+        found = least_inward_cost(p, beta)
         expected = (p.astype(float)[:, None] * costs.T).sum(axis=2)  # (n, K)
         chosen = expected[np.arange(len(p)), found]
         assert chosen == pytest.approx(expected[np.arange(len(p)), slow], abs=1e-9)
-    assert least_cost(p, 0.0).tolist() == DECISIONS["median"](p, None).tolist()
+    assert least_inward_cost(p, 0.0).tolist() == DECISIONS["median"](p, None).tolist()
 
 
 def test_sure_labels_stay_and_beta_is_chosen_on_the_labels_given():
-    assert all(least_cost(np.eye(6), beta).tolist() == list(range(6)) for beta in BETAS)
+    assert all(least_inward_cost(np.eye(6), beta).tolist() == list(range(6)) for beta in BETAS)
     p = np.array([[0.4, 0.2, 0.4, 0, 0]] * 4 + [[0, 0, 0.4, 0.2, 0.4]] * 4)
     y = np.array([0, 0, 0, 0, 4, 4, 4, 4])
     beta = inward_beta(y, p)
-    assert beta > 0 and least_cost(p, beta).tolist() == y.tolist()
-    assert mean_absolute_error(y, least_cost(p, 0.0), 5) == 1
+    assert beta > 0 and least_inward_cost(p, beta).tolist() == y.tolist()
+    assert mean_absolute_error(y, least_inward_cost(p, 0.0), 5) == 1
 
 
 @pytest.fixture
@@ -176,7 +174,7 @@ def test_tuned_numbers_come_from_the_validation_part_alone():
         "median": [int((np.cumsum(row) < 0.5).sum()) for row in p.astype(float)],
         "rounded mean": np.floor(p.astype(float) @ np.arange(K) + 0.5),
         "thresholds": cut(p, thresholds(y, held)),
-        "inward": least_cost(p, inward_beta(y, held)),
+        "inward": least_inward_cost(p, inward_beta(y, held)),
     }
     assert set(by_hand) == set(hundred_sets.DECISIONS)
     for name, expected in by_hand.items():

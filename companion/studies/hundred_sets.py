@@ -21,12 +21,17 @@ from amol.metrics import METRICS, ranked_probability_score
 from companion.data import collection
 from companion.studies import fair_fight
 from companion.studies.decisions import DECISIONS as PLAIN
-from companion.studies.decisions import SCORE_DECIMALS, clipped_nll, label_scores
+from companion.studies.decisions import (
+    SCORE_DECIMALS,
+    clipped_nll,
+    label_scores,
+    least_inward_cost,
+)
 from companion.studies.fair_fight import RATES, run_of
 from companion.studies.recording_checks import Comparison
 from companion.studies.recordings import joint_key
 from companion.studies.task_study import TaskStudy
-from companion.studies.tuned_decisions import cut, inward_beta, least_cost, thresholds
+from companion.studies.tuned_decisions import cut, inward_beta, thresholds
 from companion.train.runs import Run
 
 SETS = (  # whatever joins the collection later
@@ -82,7 +87,7 @@ DECISIONS: dict[str, Callable[..., np.ndarray]] = {
     "median": lambda p, *held: PLAIN["median"](p, None),
     "rounded mean": lambda p, *held: PLAIN["least squares"](p, None),
     "thresholds": lambda p, *held: cut(p, thresholds(*held)),
-    "inward": lambda p, *held: least_cost(p, inward_beta(*held)),
+    "inward": lambda p, *held: least_inward_cost(p, inward_beta(*held)),
 }
 NOT_ARGMAX = ("CORN", "CORAL")  # whose own decision is another
 LABEL = ("dataset", "method", "split_seed", "rule", "decision")

@@ -7,6 +7,7 @@ the validation QWK; of equals the first stands.
 import numpy as np
 
 from amol.metrics import quadratic_weighted_kappa
+from companion.studies.decisions import least_inward_cost
 
 BETAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
@@ -81,35 +82,8 @@ def cut(p: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     return (means(p)[:, None] > thresholds).sum(axis=1)
 
 
-def step_costs(num_classes: int, beta: float) -> np.ndarray:
-    """Cost (K, K) of deciding k (column) where y (row) is true.
-
-    The way from y to k is paid step by step: 1 + β for one that comes nearer to the center
-    (K − 1)/2, else 1. With β = 0 the least expected cost is the median.
-    """
-    center = (num_classes - 1) / 2
-    costs = np.zeros((num_classes, num_classes))
-    for y in range(num_classes):
-        for side in (-1, 1):
-            k = y
-            while 0 <= k + side < num_classes:
-                inward = abs(k + side - center) < abs(k - center)
-                costs[y, k + side] = costs[y, k] + 1 + beta * inward
-                k += side
-    return costs
-
-
-def least_cost(p: np.ndarray, beta: float) -> np.ndarray:
-    """The class (n,) with the least expected cost of `step_costs`, of equals the lowest."""
-    costs, K = step_costs(p.shape[1], beta), p.shape[1]
-    expected = np.zeros((len(p), K))
-    for y in range(K):
-        expected += p[:, [y]].astype(np.float64) * costs[y]
-    return expected.argmin(axis=1)
-
-
 def inward_beta(y: np.ndarray, p: np.ndarray) -> float:
-    """The one of `BETAS` under which `least_cost` has the highest QWK."""
+    """The one of `BETAS` under which `least_inward_cost` has the highest QWK."""
     K = p.shape[1]
-    scores = [quadratic_weighted_kappa(y, least_cost(p, beta), K) for beta in BETAS]
+    scores = [quadratic_weighted_kappa(y, least_inward_cost(p, beta), K) for beta in BETAS]
     return BETAS[int(np.argmax(scores))]
