@@ -6,7 +6,6 @@ whatever has joined the registries of losses, metrics and data sets since.
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +14,7 @@ import pandas as pd
 import torch
 
 from companion.host import processor
-from companion.paths import ROOT
+from companion.paths import ROOT, whole_file
 
 DECIMALS = 6  # of a metric, where not every digit is kept
 TYPES = {"failed": "Int64", "weights": str, "key": str}  # digests may look like numbers
@@ -55,9 +54,8 @@ def keep(name: str, rows: pd.DataFrame, facts: dict) -> None:
 
 def write_rows(file: Path, rows: pd.DataFrame) -> None:
     """Write a CSV file that is whole or not there."""
-    scratch = file.with_suffix(".new")
-    rows.to_csv(scratch, index=False, lineterminator="\n")
-    os.replace(scratch, file)
+    with whole_file(file, mode="x", encoding="utf-8", newline="") as whole:
+        rows.to_csv(whole, index=False, lineterminator="\n")
 
 
 def joint_key(keys: Iterable[str]) -> str:
