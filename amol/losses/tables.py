@@ -19,7 +19,7 @@ def center_class(num_classes: int) -> int:
 
 
 def distances(num_classes: int, own=None) -> Tensor:
-    """|k − y|, (K, K), or a table of one's own, checked.
+    """|k − y|, (K, K), or your own table, checked.
 
     >>> distances(3)[0].tolist()
     [0.0, 1.0, 2.0]

@@ -19,7 +19,7 @@ from companion.repository import repository
 
 logger = logging.getLogger(__name__)
 
-VISIBILITY_TAGS = {"remove-cell", "remove-input", "hide-cell", "show-input"}
+VISIBILITY_TAGS = {"remove-input", "hide-cell", "show-input"}
 UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
 
 # Parts of the pages that the book does without: Thebe asks a foreign server for its code, and Font

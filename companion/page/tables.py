@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,9 +45,9 @@ def literal(text: str) -> str:
     return re.sub(MARKUP, r"\\\1", " ".join(text.split()))
 
 
-def _unescaped(text: str, form: Callable[[str], str] = str) -> str:
-    """Undo `literal`, each character going through ``form``."""
-    return re.sub(rf"\\{MARKUP}", lambda found: form(found[1]), text)
+def _unescaped(text: str) -> str:
+    """Undo `literal`."""
+    return re.sub(rf"\\{MARKUP}", r"\1", text)
 
 
 def summarize(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
