@@ -52,12 +52,12 @@ def test_description_is_complete(name):
     assert about.kind in ("natural", "control", "cut")
     assert bool(about.order) != bool(about.cut)
     assert sum(about.cut) in (0, 100)
-    assert about.rows >= collection.FEWEST and about.rows <= collection.MOST
-    assert about.classes in collection.CLASSES
+    assert collection.FEWEST <= sum(about.counts) <= collection.MOST
+    assert len(about.counts) in collection.CLASSES
     if about.class_names:
         assert len(about.class_names) == len(about.order)
     if about.kind == "natural":
-        assert about.classes <= len(about.order)
+        assert len(about.counts) <= len(about.order)
 
 
 def test_every_key_is_a_field():
@@ -88,13 +88,14 @@ def test_only_what_may_be_passed_on_is_among_the_files():
 def check_table(name: str, data: Dataset) -> None:
     about = descriptions()[name]
     assert data.name == name and data.X.dtype == np.float64 and data.y.dtype == np.int64
-    assert data.X.shape == (about.rows, len(data.feature_names))
+    assert data.X.shape == (sum(about.counts), len(data.feature_names))
     assert np.isfinite(data.X).all() and (np.ptp(data.X, axis=0) > 0).all()
     assert len(set(data.feature_names)) == len(data.feature_names)
-    assert len(data.class_names) == about.classes == len(set(data.class_names))
+    assert np.bincount(data.y).tolist() == list(about.counts)
+    assert len(data.class_names) == len(about.counts) == len(set(data.class_names))
     assert np.bincount(data.y).min() >= 15
     assert duplicate_rows(data) == about.repeats
-    assert len(data.groups) == (about.rows if about.group else 0)
+    assert len(data.groups) == (len(data.y) if about.group else 0)
 
 
 @pytest.mark.parametrize("name", OWN_FILES)
@@ -129,7 +130,7 @@ def test_first_rows_are_those_of_the_files():
 
 def described(**changes) -> Description:
     plain = dict.fromkeys(("survey", "file", "sha256", "licence", "licence_read"), "made up")
-    facts = dict(rows=0, classes=3, repeats=0, table_sha256="", order_reason="made up")
+    facts = dict(counts=(), repeats=0, table_sha256="", order_reason="made up")
     return Description("tiny", target="y", **plain, **facts, **{"order": (1, 2, 3)} | changes)
 
 

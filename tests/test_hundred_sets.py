@@ -155,7 +155,7 @@ def test_a_sample_is_drawn_from_own_files_and_compared(home, monkeypatch):
     recordings.keep("hundred_sets", rows, {})
     _, compared = hundred_sets.verify(1)
     assert compared.different == 11 and "MAE" in compared.first and compared.keys_match
-    assert not hundred_sets.STUDY.verify(1, datasets=("birads",))[1].digest
+    assert not hundred_sets.STUDY.verify(1, among={"dataset": ("birads",)})[1].digest
 
 
 def test_rules_look_at_the_validation_part(home):

@@ -80,8 +80,10 @@ class Description:
         See the steps of this module.
     drop : dict
         Columns left out, each with the reason.
-    rows, classes, repeats : int
-        Rows and classes of the prepared table, and how many rows repeat an earlier one.
+    counts : tuple of int
+        Rows of each class of the prepared table, lowest class first.
+    repeats : int
+        How many of its rows repeat an earlier one.
     table_sha256 : str
         `table_digest` of the prepared table.
     """
@@ -94,8 +96,7 @@ class Description:
     licence_read: str
     target: str
     order_reason: str
-    rows: int
-    classes: int
+    counts: tuple[int, ...]
     repeats: int
     table_sha256: str
     kind: str = "natural"

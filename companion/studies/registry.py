@@ -19,6 +19,7 @@ from companion.studies import (
     known_beliefs,
     protocol_search,
     remedies,
+    rivals,
 )
 from companion.studies.recording_checks import Comparison
 from companion.studies.task_study import TaskStudy
@@ -50,6 +51,7 @@ STUDIES: dict[str, Study] = {
     hundred_sets.STUDY.name: Study(hundred_sets.STUDY.record, lambda: hundred_sets.verify(2)[1]),
     known_beliefs.STUDY.name: _by_task(known_beliefs.STUDY, 2),
     remedies.STUDY.name: _by_task(remedies.STUDY, 2),
+    rivals.STUDY.name: Study(rivals.STUDY.record, lambda: rivals.verify(1)[1]),
 }
 
 

@@ -12,7 +12,7 @@ settings and engine, not what is measured: to measure something else, delete ``b
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
@@ -50,6 +50,8 @@ class TaskStudy:
         key. ``stop`` asks whether to end early; None is never.
     trainings : callable
         ``trainings(*task)``: how many networks a task trains.
+    facts : callable
+        What else the note says, such as versions of libraries.
     """
 
     name: str
@@ -59,6 +61,7 @@ class TaskStudy:
     keys: Callable[..., dict[tuple, str]]
     measure: Callable[..., list[dict]]
     trainings: Callable[..., int] = lambda *task: 1
+    facts: Callable[[], dict] = dict
 
     def rows_of(self, *task, stop: Callable[[], bool] | None = None) -> pd.DataFrame:
         """Train and measure a task."""
@@ -115,20 +118,20 @@ class TaskStudy:
         return load(self.name)
 
     def verify(
-        self, count: int, sample_seed: int = 0, datasets: Sequence[str] | None = None
+        self, count: int, sample_seed: int = 0, among: Mapping[str, Sequence] | None = None
     ) -> tuple[pd.DataFrame, Comparison]:
         """Do ``count`` random tasks of the recording again; see `recording_checks.compare`.
 
-        ``keys_match`` looks at the rows of these tasks. They are drawn from ``datasets``, by
-        default all.
+        ``keys_match`` looks at the rows of these tasks. They are drawn from those with one of the
+        values of ``among`` in each of its columns, by default from all.
         """
         label = list(self.label)
         if not made(self.name):
             return never_made(self.name, label)
         rows = load(self.name)
         there = self._recorded()
-        if datasets is not None:
-            there = there[there[self.task[0]].isin(datasets)]
+        for column, values in (among or {}).items():
+            there = there[there[column].isin(values)]
         if there.empty:
             return never_made(self.name, label)
         chosen = sample(there, count, sample_seed).itertuples(index=False)
@@ -145,7 +148,7 @@ class TaskStudy:
         done = {task for task in self.tasks if task[0] in seconds}
         facts = {"trainings": sum(self.trainings(*task) for task in done),
                  "training seconds": round(sum(seconds.values())), "seconds": seconds}  # fmt: skip
-        keep(self.name, self._in_order(rows), facts)
+        keep(self.name, self._in_order(rows), facts | self.facts())
 
     def _in_order(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Rows by the columns of ``task``, the values of each in the order they first come in."""
