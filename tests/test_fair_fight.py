@@ -9,14 +9,13 @@ import pytest
 from conftest import ROOT
 
 from amol.losses import LOSSES
-from companion.studies import decisions, fair_fight, recording_checks, recordings, task_study
+from companion.studies import decisions, fair_fight, recordings, task_study
 
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.setattr(task_study, "build_dir", lambda: tmp_path)
     monkeypatch.setattr(recordings, "folder", lambda: tmp_path)
-    monkeypatch.setattr(recording_checks, "folder", lambda: tmp_path)
     return tmp_path
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amol.losses import LOSSES
 from amol.metrics import mean_absolute_error, quadratic_weighted_kappa
 from companion.data.collection import names
-from companion.studies import fair_fight, hundred_sets, recording_checks, recordings, task_study
+from companion.studies import fair_fight, hundred_sets, recordings, task_study
 from companion.studies.decisions import DECISIONS, inward_costs, least_inward_cost
 from companion.studies.tuned_decisions import (
     BETAS,
@@ -123,8 +123,7 @@ def test_sure_labels_stay_and_beta_is_chosen_on_the_labels_given():
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    for module in (task_study, recordings, recording_checks):
-        monkeypatch.setattr(module, "folder", lambda: tmp_path, raising=False)
+    monkeypatch.setattr(recordings, "folder", lambda: tmp_path)
     monkeypatch.setattr(task_study, "build_dir", lambda: tmp_path)
     return tmp_path
 

@@ -1,5 +1,6 @@
 """Recordings: written once, and what differs from them is reported, never an error."""
 
+import gzip
 import json
 import math
 
@@ -49,6 +50,20 @@ def changed(folder):
     yield change
     for file, text in texts.items():
         file.write_text(text)
+
+
+def test_a_large_recording_is_packed_and_read_alike(folder, monkeypatch):
+    rows = load("small")
+    monkeypatch.setattr(recordings, "PLAIN", len(rows) - 1)
+    recordings.keep("large", rows, {})
+    packed = folder / "large.csv.gz"
+    assert gzip.decompress(packed.read_bytes()) == (folder / "small.csv").read_bytes()
+    assert not (folder / "large.csv").exists() and recordings.made("large")
+    pd.testing.assert_frame_equal(load("large"), rows)
+    monkeypatch.setattr(recordings, "PLAIN", len(rows))
+    recordings.keep("large", rows, {})
+    assert (folder / "large.csv").exists() and not packed.exists()
+    (folder / "large.csv").unlink()
 
 
 def test_rows_are_tidy_and_the_machine_is_noted(folder):

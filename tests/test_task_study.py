@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from companion.studies import recording_checks, recordings, task_study
+from companion.studies import recordings, task_study
 from companion.studies.task_study import TaskStudy
 
 LABEL = ("dataset", "method", "split_seed")
@@ -40,8 +40,7 @@ def study(measure, tasks=TASKS, keys=keys) -> TaskStudy:
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     monkeypatch.setattr(task_study, "build_dir", lambda: tmp_path / "build")
-    for module in (recordings, recording_checks):
-        monkeypatch.setattr(module, "folder", lambda: tmp_path)
+    monkeypatch.setattr(recordings, "folder", lambda: tmp_path)
     return tmp_path
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from companion.host import processor
-from companion.studies.recordings import folder, note
+from companion.studies.recordings import file_of, note
 
 CHECKED = ("QWK recorded", "QWK retrained", "largest difference", "equal")
 BEFORE = {"seed": "seed ", "split_seed": "split ", "protocol": "protocol "}  # a label, in words
@@ -112,7 +112,7 @@ def compare(
     rows = recorded[labels].reset_index(drop=True).assign(**dict(shown))
     if keys_match is None:
         keys_match = recorded["key"].tolist() == new["key"].tolist()
-    digest = hashlib.sha256((folder() / f"{name}.csv").read_bytes()).hexdigest()
+    digest = hashlib.sha256(file_of(name).read_bytes()).hexdigest()
     different = int((~equal).sum())
     return rows, Comparison(name, len(rows), different, keys_match, first, made_on, digest)
 
