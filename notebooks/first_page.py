@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Behind the first page
 #
-# [The first page](../book/index.md) answers in a few sentences, a picture and a table. They are
-# computed here: the picture from networks trained in the paper's protocol, the advice from the
-# recorded runs on random splits ([What the error bars don't show](splits.ipynb)), and the count of
+# [The first page](../book/index.md) answers in a few sentences, pictures and a table. What isn't
+# computed on another page is computed here: where samples of the ends go, from networks trained in
+# the paper's protocol, the answer from [A hundred data sets](hundred_sets.ipynb), and the count of
 # what reproduces from the [ledger](ledger.ipynb). A sentence that doesn't hold for these data gives
 # way to one that does.
 
@@ -18,9 +18,9 @@ import pandas as pd
 from companion import StudySettings, predictions, run_study
 from companion.claims.ledger import balance, ledger
 from companion.claims.tails import with_tails
-from companion.page import first_page, footer, say, show, show_numbers, tables
+from companion.page import first_page, footer, many_sets, say, show, show_numbers
 from companion.page.words import listed
-from companion.studies import recordings
+from companion.studies import across_sets, recordings
 
 # %% [markdown]
 # ## Where samples of the ends go
@@ -45,7 +45,8 @@ ends = pd.DataFrame(rows)
 show(
     "fig-first-page", first_page.stacked_shares(ends), data=ends,
     caption="Where test samples of the two lowest and the two highest classes are predicted, in "
-    "percent, from the true class to the far side of the center.",
+    "percent, from the true class to the far side of the center. One split, "
+    f"{len(settings.seeds)} networks of each loss.",
     alt="Stacked bars, one panel per data set and one bar per loss, of where samples of the two "
     "lowest and two highest classes are predicted.",
 )  # fmt: skip
@@ -62,127 +63,61 @@ say(
 )  # fmt: skip
 
 # %% [markdown]
-# ## Which loss for which aim
+# ## Does AMOL work?
 #
-# An aim is a metric. Each loss is compared with cross-entropy split by split, with the corrected
-# 95 % interval of [(corrected)](splits.ipynb#eq-corrected), and a difference is *shown* where that
-# interval leaves zero out. The advice follows one rule: among the losses that are shown to be
-# better than cross-entropy on some data set and worse on none, the one with the best mean rank over
-# the data sets; and cross-entropy where there is no such loss. `CE-masked`, which gives up a class,
-# is a candidate only where the aim is never to answer "center". [Table aims](#tab-aims) has all
-# comparisons.
+# From the study of [a hundred data sets](hundred_sets.ipynb) and, above it, the sets of the paper
+# and six others.
 
 # %% tags=["show-input"]
-AIMS = {"QWK": "qwk", "AMAE": "amae", "MAE": "mae", "accuracy": "accuracy",
-        "extreme_recall": "ends", "CHR_ext": "middle", "RPS": "rps"}  # fmt: skip
-recorded = recordings.load("splits")
-splits, count = recorded["split_seed"].nunique(), recorded["dataset"].nunique()
-found = first_page.against_baseline(recorded, [*AIMS, "center_recall"])
-advice = {}
-for metric in AIMS:
-    candidates = found["method"].ne("CE-masked") | (metric == "CHR_ext")
-    advice[metric] = first_page.advised(found[found["metric"].eq(metric) & candidates])
-
+rows = many_sets.chosen(many_sets.natural(recordings.load("hundred_sets")))
+about = across_sets.kinds(list(rows["dataset"].unique()))
+summary, dots = many_sets.by_group(rows, about, ["CE"])
 
 # %%
-def contrast(method, metric):
-    """One method against cross-entropy, one row per data set."""
-    return found[(found["method"] == method) & (found["metric"] == metric)].set_index("dataset")
-
-
-def shown_on(method, metric, verdict):
-    """Data sets on which a difference from cross-entropy is shown."""
-    part = contrast(method, metric)
-    return list(part.index[part["verdict"] == verdict])
-
-
-cells = {}
-for metric in AIMS:
-    names = [n for n in recorded["method"].unique() if n in set(found["method"])]
-    against = {name: first_page.in_words(contrast(name, metric)) for name in names}
-    cells[tables.HEADINGS.get(metric, metric)] = {"Advice": f"**{advice[metric]}**"} | against
-
-# %%
+kept = [g for g in summary["group"].unique() if not g.startswith("ends")]
+summary, dots = (f[f["group"].isin(kept)] for f in (summary, dots))
 show(
-    "tab-aims", pd.DataFrame(cells).rename_axis("Loss"), data=found,
-    caption="Losses against cross-entropy over random splits: the smallest and the largest "
-    "difference of a data set (loss minus cross-entropy), and on how many data sets it is shown to "
-    "be better or worse. Lower is better for AMAE, MAE, CHR_ext and RPS.",
+    "fig-first-forest", many_sets.forest(summary, dots, "difference in QWK, to the right better"),
+    data=dots[["group", "dataset", "difference"]],
+    caption="AMOL's QWK minus cross-entropy's: mean over data sets, 95 % interval over surveys, a "
+    "dot per data set.",
+    alt="Forest of mean differences in QWK between AMOL and cross-entropy with intervals: the "
+    "paper's four sets, six others, the collection, and the collection by kind.",
 )  # fmt: skip
-show_numbers(first_splits=int(splits), first_datasets=int(count))
-columns = ("AMOL", "KL", "CE-masked")  # of the first page
-for metric, key in AIMS.items():
-    best = "cross-entropy" if advice[metric] == "CE" else advice[metric]
-    if best not in (*columns, "cross-entropy"):
-        best += f" ({first_page.in_words(contrast(best, metric))})"
-    words = {f"{key}_try": best}
-    for method in columns:
-        short = method.split("-")[-1].lower()
-        words[f"{key}_{short}"] = first_page.in_words(contrast(method, metric))
-    show_numbers(**words)
-
-# %% [markdown]
-# ## The answer, and what to know before
-
-# %%
-less, more = shown_on("AMOL", "CHR_ext", "better"), shown_on("AMOL", "CHR_ext", "worse")
-qwk = contrast("AMOL", "QWK")
-lost, won = (shown_on("AMOL", "extreme_recall", v) for v in ("worse", "better"))
-middle = shown_on("AMOL", "center_recall", "worse")
-in_all = (qwk["difference"] > 0).all() and "worse" not in set(qwk["verdict"])
+row = {r.group: r for r in summary.itertuples()}
+paper, earlier, new = (row[g] for g in (many_sets.PAPER, many_sets.EARLIER, many_sets.NEW))
+gaps = across_sets.contrast(rows, [("AMOL", "CE"), ("AMOL", "SORD")],
+                            ["QWK", "MAE", "accuracy", "CHR_ext", "RPS"], about)  # fmt: skip
+table = across_sets.summarized(gaps, ["baseline", "metric"])
+of = {(r.baseline, r.metric): r for r in table.itertuples()}
+gain, hedging = of["CE", "QWK"], of["CE", "CHR_ext"]
 say(
-    (bool(less) and not more and in_all and bool(lost) and bool(middle),
-     "In part: it calls fewer of the samples at the ends of the scale “center” than "
-     f"cross-entropy does, and its agreement with the labels is higher on all {count} data sets, "
-     f"but it finds fewer of the outermost samples on {listed(lost)} and fewer of the middle "
-     f"ones on {listed(middle)}.",
-     "The evidence is mixed; the table has it, aim by aim."),
+    (gain.verdict == "better" and hedging.verdict == "better",
+     "Against cross-entropy yes, in part: its answers agree better with the labels, and fewer "
+     "samples of the ends are called the center.",
+     "Against cross-entropy the evidence is mixed."),
+    (of["CE", "accuracy"].verdict == "worse" and of["CE", "RPS"].verdict == "worse",
+     "The price is fewer labels exactly right and probabilities that are further off."),
     name="answer",
 )  # fmt: skip
-
-# %%
-share = contrast("KL", "QWK")["difference"] / qwk["difference"]
-means = recorded.groupby(["method", "dataset"], sort=False).mean(numeric_only=True)
-end = means["extreme_recall"]
-found_there = "; ".join(f"{d} {end['AMOL', d]:.2f}, cross-entropy {end['CE', d]:.2f}" for d in lost)
 say(
-    (in_all,
-     f"Over {splits} random splits, AMOL's QWK is {qwk['difference'].min():.3f} to "
-     f"{qwk['difference'].max():.3f} higher than that of cross-entropy (shown on "
-     f"{len(shown_on('AMOL', 'QWK', 'better'))} of {count} data sets)."),
-    ((share > 0).all(),
-     f"Without AMOL's weight (KL), {share.min():.0%} to {share.max():.0%} of that gain remain."),
-    (bool(lost) and bool(won),
-     f"Of the samples in the first and the last class it finds more on {listed(won)} and fewer "
-     f"on {listed(lost)} (share found: {found_there})."),
+    (earlier.mean < paper.mean,
+     f"On the paper's four sets QWK is {paper.mean:.3f} higher, on six others {earlier.mean:.3f}, "
+     f"on the {new.sets} of the collection {new.mean:.3f} (95 % interval {new.low:.3f} to "
+     f"{new.high:.3f}; higher on {new.gain} sets).",
+     f"On the {new.sets} sets of the collection QWK differs by {many_sets.counted(new)}."),
+    (row["K = 3"].verdict == "not shown" and row["mode at an end"].verdict == "not shown",
+     "With three classes no gain is shown, nor where the most common class is an end."),
     name="answer_numbers",
 )  # fmt: skip
-say(first_page.tuned_alike(), name="answer_fair")
-
-# %%
-mae, asym = means["MAE"], means["CHR_ext"]["AMOL-asym"]
-above = list(mae["AMOL"].index[mae["AMOL"] > mae["CE"]])
-below = list(mae["KL"].index[mae["KL"] < mae["AMOL"] - 5e-4])
-no_ends = shown_on("KL", "extreme_recall", "worse")
-no_hits = shown_on("CE-masked", "accuracy", "worse")
-is_above = f"AMOL's mean absolute error is above that of cross-entropy on {listed(above)}"
+SORD = of["SORD", "QWK"]
 say(
-    (len(above) > count / 2 and len(below) > count / 2,
-     f"{is_above}; KL's is below AMOL's on {listed(below)}.", f"{is_above}."),
-    name="cost_amol",
-)  # fmt: skip
-say(
-    (len(no_ends) > 0, f"KL finds fewer of the outermost samples on {listed(no_ends)}."),
-    name="cost_kl",
-)  # fmt: skip
-say(
-    (len(no_hits) > 0,
-     "CE-masked takes no training, but loses every sample of the middle class: its accuracy is "
-     f"lower on {listed(no_hits)}."),
-    ((asym > 0).all(),
-     "AMOL-asym, which the paper recommends for this aim, still calls "
-     f"{asym.min():.1%} to {asym.max():.1%} of the extreme samples the center."),
-    name="cost_middle",
+    (SORD.verdict == "not shown",
+     "Over SORD, the soft labels it is made from, no gain is shown "
+     f"({many_sets.interval(SORD)}).",
+     "Over SORD, the soft labels it is made from, the gain is small "
+     f"({many_sets.interval(SORD)})."),
+    name="answer_fair",
 )  # fmt: skip
 
 # %% [markdown]

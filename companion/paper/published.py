@@ -135,3 +135,13 @@ def tocuco_means() -> pd.DataFrame:
     al., Neurocomputing 684 (2026) 133528, arXiv 2507.17348).
     """
     return pd.read_csv(_DATA / "tocuco.csv")
+
+
+def tocuco_scores() -> pd.DataFrame:
+    """Scores of TOC-UCO's eight methods on its 46 data sets and 30 partitions, as released.
+
+    Columns dataset, method, partition, QWK, MAE, AMAE and MES (the lower recall of the two end
+    classes), three decimals each: file results/final_metrics_report.xlsx of the repository
+    ayrna/tocuco (Ayllón-Gavilán et al., Neurocomputing 684 (2026) 133528).
+    """
+    return pd.read_csv(_DATA / "tocuco_scores.csv.gz")

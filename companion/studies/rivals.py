@@ -1,4 +1,4 @@
-"""What one would take instead: other libraries and an ensemble on the sets and splits of a hundred.
+"""What one would take instead: other libraries and an ensemble on the hundred sets.
 
 Each method has the rows, features and parts of `hundred_sets`, and up to four candidates said here
 beforehand, the library's own default first; a rule chooses on the validation part as there, which
@@ -33,6 +33,7 @@ from companion.train.runs import Run
 RULES = {name: hundred_sets.RULES[name] for name in ("QWK", "default")}
 TREES, ROUNDS, PATIENCE = 100, 500, 20  # of a forest; of boosting, at most and without gain
 MEMBERS = 5  # networks of the ensemble
+SPLITS = 5  # the first of those of `hundred_sets`
 CANDIDATES: dict[str, list[dict]] = {
     "LogAT": [{"alpha": alpha} for alpha in (1.0, 0.1, 10.0, 100.0)],
     "LightGBM": [
@@ -194,7 +195,7 @@ STUDY = TaskStudy(
     "rivals",
     task=LABEL[:3],
     label=LABEL,
-    tasks=tuple(product(hundred_sets.SETS, METHODS, range(hundred_sets.SPLITS))),
+    tasks=tuple(product(hundred_sets.SETS, METHODS, range(SPLITS))),
     keys=keys_of,
     measure=rows_of,
     trainings=lambda dataset, method, split: (

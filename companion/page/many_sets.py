@@ -1,0 +1,256 @@
+"""Tables and pictures of many data sets: forests, ranks, and a picture to filter."""
+
+import json
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from amol.metrics import HIGHER_IS_BETTER
+from companion.data import collection
+from companion.page.live_charts import STYLE, WIDTH, _described, _slider, _title
+from companion.page.style import FAINT, INK, is_wide, panels, row_names, two_widths
+from companion.page.tables import DASH, HEADINGS
+from companion.studies import across_sets, fair_fight, hundred_sets, recordings
+from companion.studies.across_sets import KINDS
+
+GOOD, BAD, OPEN = "#0072B2", "#D55E00", "#6B6B6B"  # shown better, shown worse, not shown
+COLORS = {"better": GOOD, "worse": BAD, "not shown": OPEN}
+PAPER, EARLIER, NEW = "the paper's four sets", "six more small tables", "the collection"
+OWN = "own"  # a loss's own decision
+
+
+def natural(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the sets with a natural order, without controls and cut regressions."""
+    return rows[rows["dataset"].isin(collection.names())]
+
+
+def chosen(rows: pd.DataFrame, rule: str = "QWK", decision: str = OWN) -> pd.DataFrame:
+    """Rows of one rule and one decision."""
+    return rows[(rows["rule"] == rule) & (rows["decision"] == decision)]
+
+
+def ten_sets() -> pd.DataFrame:
+    """Tuned rows of the fair fight's ten sets, with what `across_sets.kinds` says of a set."""
+    rows = recordings.load("fair_fight")
+    rows = rows[rows["rule"].eq("QWK") & rows["method"].isin(hundred_sets.METHODS)]
+    group = {name: PAPER for name in fair_fight.PAPER_SETS}
+    return rows.assign(survey=rows["dataset"], group=rows["dataset"].map(group).fillna(EARLIER))
+
+
+def decided(rows: pd.DataFrame, rule: str = "QWK") -> pd.DataFrame:
+    """All pairs of loss and decision under one rule; the method is ``loss, decision``.
+
+    A loss's own decision goes by the loss's name.
+    """
+    part = rows[rows["rule"] == rule]
+    named = part["method"].where(part["decision"] == OWN, part["method"] + ", " + part["decision"])
+    return part.assign(loss=part["method"], method=named)
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A difference with its sign, ``+0.012`` or ``−0.012``."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def interval(row, digits: int = 3) -> str:
+    """``+0.022 [+0.011, +0.033]`` of a row of `across_sets.summarized`."""
+    ends = ", ".join(signed(end, digits) for end in (row.low, row.high))
+    return f"{signed(row.mean, digits)} [{ends}]"
+
+
+def counted(row) -> str:
+    """An interval, and on how many sets the method is better."""
+    return f"{interval(row)}; better on {row.gain} of {row.sets}"
+
+
+def summary_table(summary: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
+    """`counted` cells of a summary, bold where the interval leaves zero out."""
+    cells = [f"**{counted(r)}**" if r.verdict != "not shown" else counted(r)
+             for r in summary.itertuples()]  # fmt: skip
+    wide = summary.assign(cell=cells).pivot(index=down, columns=across, values="cell")
+    wide = wide.reindex(index=summary[down].unique(), columns=summary[across].unique())
+    return wide.fillna(DASH).rename(columns=HEADINGS, index=HEADINGS)
+
+
+def by_group(
+    tuned: pd.DataFrame, about: pd.DataFrame, rivals: Sequence[str], metric: str = "QWK"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """AMOL against rivals on the earlier studies' sets, the collection, and its kinds.
+
+    Parameters
+    ----------
+    tuned : DataFrame
+        Rows of the collection's natural sets.
+    about : DataFrame
+        From `across_sets.kinds`.
+    rivals : sequence of str
+    metric : str
+
+    Returns
+    -------
+    summary, dots : DataFrame
+        As `forest` takes them, with a column baseline.
+    """
+    pairs, ten = [("AMOL", name) for name in rivals], ten_sets()
+    gaps = across_sets.contrast(tuned, pairs, [metric], about)
+    small = ten.drop_duplicates("dataset").set_index("dataset")[["survey", "group"]]
+    before = across_sets.contrast(ten, pairs, [metric], small)
+    parts = [(name, before[before["group"] == name]) for name in (PAPER, EARLIER)]
+    parts.append((NEW, gaps))
+    parts += [(g, gaps[gaps[column] == g]) for column in KINDS for g in KINDS[column]]
+    parts = [(name, part) for name, part in parts if len(part)]
+    by = ["baseline", "metric"]
+    summary = pd.concat(across_sets.summarized(p, by).assign(group=name) for name, p in parts)
+    dots = pd.concat(part.assign(group=name) for name, part in parts)
+    return tuple(f.assign(panel="AMOL − " + f["baseline"]) for f in (summary, dots))
+
+
+@two_widths
+def forest(summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str) -> Figure:
+    """Mean differences with intervals, a row per group and a panel per comparison.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        Columns panel, group, mean, low, high, sets, verdict; NaN for no interval.
+    dots : DataFrame
+        Columns panel, group, difference: one faint dot per data set. What lies beyond the 2nd to
+        98th percentile of a panel stands hollow at its edge.
+    xlabel : str
+    """
+    groups = list(summary["group"].unique())
+    count = summary.drop_duplicates("group").set_index("group")["sets"]
+    figure, axes = panels(summary["panel"].nunique(), 0.8 + 0.36 * len(groups), 0.4, sharey=True)
+    for ax, (panel, part) in zip(axes, summary.groupby("panel", sort=False), strict=True):
+        row_names(ax, [f"{name} ({count[name]})" for name in groups])
+        ax.axvline(0, color=FAINT, lw=1)
+        own = dots[dots["panel"] == panel]
+        low, high = own["difference"].quantile([0.02, 0.98])
+        edges = min(low, part["mean"].min()), max(high, part["mean"].max())
+        x = own["difference"].clip(*edges).to_numpy()
+        at = own["group"].map(groups.index).to_numpy()
+        inside = x == own["difference"].to_numpy()
+        style = {"marker": "o", "ls": "", "ms": 4, "color": FAINT}
+        ax.plot(x[inside], at[inside], alpha=0.35, mew=0, **style)
+        ax.plot(x[~inside], at[~inside], mfc="white", mew=0.8, **style)
+        for row in part.itertuples():
+            color = COLORS[row.verdict]
+            where = groups.index(row.group)
+            ax.plot([row.low, row.high], [where, where], color=color, lw=3, solid_capstyle="butt")
+            ax.plot(row.mean, where, "D", color=color, ms=8, mec="white", mew=0.8)
+        ax.set_title(panel)
+        ax.locator_params(axis="x", nbins=5 if is_wide() else 4)
+        ax.margins(x=0.03)
+    figure.supxlabel(xlabel)
+    return figure
+
+
+def rank_table(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Mean rank of each method over the sets that have a metric, metrics across."""
+    found = {m: across_sets.ranks(across_sets.set_means(rows, m).dropna(), m).mean()
+             for m in metrics}  # fmt: skip
+    return pd.DataFrame(found)
+
+
+LIVE = ("QWK", "MAE", "AMAE", "end_recall", "CHR_ext", "accuracy")
+LIVE_DECISIONS = (OWN, "median", "thresholds")
+
+
+def live_data(rows: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
+    """Means over splits by set, method, decision and metric: long, for CSV and chart."""
+    part = rows[rows["rule"].eq("QWK") & rows["decision"].isin(LIVE_DECISIONS)]
+    means = part.groupby(["dataset", "method", "decision"], sort=False)[list(LIVE)].mean()
+    return means.round(3).reset_index().join(about.drop(columns=["classes"]), on="dataset")
+
+
+def live_forest(data: pd.DataFrame) -> alt.LayerChart:
+    """Every set's difference between two losses, each with a decision; sets to be filtered.
+
+    Parameters
+    ----------
+    data : DataFrame
+        From `live_data`.
+    """
+    methods, order = list(data["method"].unique()), list(LIVE_DECISIONS)
+    wide = data.set_index(["dataset", "method", "decision"])[list(LIVE)]
+    about = data.drop_duplicates("dataset").set_index("dataset")[["K", "rows", "mode", "ends"]]
+    names = [(m, d) for m in methods for d in order]
+    values = [
+        # of a set: value [method][decision][metric] in one row
+        {"set": name, "K": int(kind.K), "rows": int(kind.rows), "mode": kind.mode,
+         "ends": kind.ends,
+         "v": [None if pd.isna(x) else float(x)
+               for pair in names for x in _values(wide, (name, *pair))]}
+        for name, kind in zip(about.index, about.itertuples(), strict=True)
+    ]  # fmt: skip
+
+    def place(side: str) -> str:
+        steps = f"indexof({json.dumps(methods)}, {side}) * {len(order)}"
+        step = f"indexof({json.dumps(order)}, {side}_decides)"
+        return f"({steps} + {step}) * {len(LIVE)} + indexof({json.dumps(list(LIVE))}, metric)"
+
+    def choice(name: str, value: str, options: Sequence[str], text: str, labels=None):
+        labels = list(labels or options)
+        binding = alt.binding_select(options=list(options), labels=labels, name=text)
+        return alt.param(name=name, value=value, bind=binding)
+
+    headings = [HEADINGS.get(m, m) for m in LIVE]
+    worse = json.dumps([m for m in LIVE if not HIGHER_IS_BETTER.get(m, True)])
+    parameters = [
+        choice("loss", "AMOL", methods, "loss"),
+        choice("loss_decides", OWN, order, "its decision"),
+        choice("rival", "CE", methods, "against"),
+        choice("rival_decides", OWN, order, "its decision"),
+        choice("metric", "QWK", LIVE, "metric", headings),
+        _slider("fewest", 3, 3, 12, 1, "classes, at least"),
+        _slider("most", 20, 3, 20, 1, "classes, at most"),
+        choice("place", "all", ("all", *KINDS["mode"]), "most common class"),
+        choice("share", "all", ("all", *KINDS["ends"]), "share of the ends"),
+    ]
+    base = (
+        alt.Chart(alt.InlineData(values))
+        .transform_filter("datum.K >= fewest && datum.K <= most")
+        .transform_filter("place == 'all' || datum.mode == place")
+        .transform_filter("share == 'all' || datum.ends == share")
+        .transform_calculate(ours=f"datum.v[{place('loss')}]", theirs=f"datum.v[{place('rival')}]")
+        .transform_filter("isValid(datum.ours) && isValid(datum.theirs)")
+        .transform_calculate(difference="datum.ours - datum.theirs")
+        .transform_calculate(
+            gain=f"indexof({worse}, metric) >= 0 ? -datum.difference : datum.difference"
+        )
+        .transform_calculate(up="datum.gain > 0 ? 1 : 0")
+        .transform_window(place="row_number()", sort=[alt.SortField("difference")])
+    )
+    text = (
+        "datum.set + ' (K = ' + datum.K + ', ' + datum.rows + ' rows): '"
+        " + format(datum.ours, '.3f') + ' against ' + format(datum.theirs, '.3f')"
+    )
+    color = alt.when("datum.gain > 0").then(alt.value(GOOD)).otherwise(alt.value(BAD))
+    dots = base.mark_circle(size=45, opacity=0.9, **_described(text)).encode(
+        x=alt.X("difference:Q", title="difference, a dot per data set"),
+        y=alt.Y("place:Q", axis=None, scale=alt.Scale(nice=False, padding=6)),
+        color=color,
+    )
+    zero = alt.Chart(alt.InlineData([{"x": 0}])).mark_rule(color=INK).encode(x="x:Q")
+    one = base.transform_aggregate(
+        mean="mean(difference)", sets="count()", better="sum(up)"
+    ).transform_calculate(
+        text="'mean ' + format(datum.mean, '+.3f') + ', better on ' + datum.better + ' of '"
+        " + datum.sets + ' sets'"
+    )
+    mean = one.mark_rule(color=FAINT, strokeDash=[6, 4], strokeWidth=2).encode(x="mean:Q")
+    words = {"align": "left", "baseline": "top", "dx": 4, "dy": 4, "fontSize": 13, "color": INK}
+    label = one.mark_text(**words).encode(x=alt.value(0), y=alt.value(0), text="text:N")
+    named = f"{json.dumps(headings)}[indexof({json.dumps(list(LIVE))}, metric)]"
+    heading = f"loss + ' − ' + rival + ', ' + {named}"
+    chart = alt.layer(zero, mean, dots, label).add_params(*parameters)
+    return chart.properties(
+        width=int(1.6 * WIDTH), height=420, title=_title(heading, "'dashed: mean'"), config=STYLE
+    )
+
+
+def _values(wide: pd.DataFrame, key: tuple) -> Sequence:
+    return wide.loc[key].to_numpy() if key in wide.index else [np.nan] * len(LIVE)
