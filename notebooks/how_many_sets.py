@@ -124,7 +124,8 @@ say(
      "quite normal."),
     (len(wider) > len(qwk) / 2,
      f"With {splits} splits, what differs between sets weighs more than what differs between "
-     f"splits for {listed(wider.index)}, in QWK: there a further set is worth more than further splits."),
+     f"splits for {listed(wider.index)}, in QWK: there a further set is "
+     "worth more than further splits."),
 )  # fmt: skip
 
 # %% [markdown]
@@ -187,7 +188,7 @@ say(
 # %%
 toc_pairs = (("MLP-CLM", "MLP"), ("MLP-T", "MLP"), ("XGB", "MLP"))
 found = pd.concat(
-    across_sets.drawn_reversals(toc, each, m, [4, 10, 25], (1, 30), draws=2000).assign(
+    across_sets.drawn_reversals(toc, each, m, [4, 10, 25], (1, 30)).assign(
         pair=f"{each[0]} − {each[1]}", metric=m, delta=across_sets.spread(toc, *each, m)[0])
     for each in toc_pairs for m in ("QWK", "MES")
 ).reset_index(drop=True)  # fmt: skip

@@ -124,7 +124,7 @@ show(
     data=summary,
     caption="What losses and decisions gain on cross-entropy in some metrics: mean over the sets "
     "that have the metric, 95 % interval over surveys (blue: shown better; orange: shown worse; "
-    "gray: neither), a faint dot per data set. The number of sets is that of the first panel.",
+    "gray: neither), a faint dot per data set.",
     alt="Forest of mean gains with intervals, one panel per metric, one row per loss or decision.",
 )  # fmt: skip
 

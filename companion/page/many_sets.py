@@ -112,6 +112,8 @@ def by_group(
 def forest(summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str) -> Figure:
     """Mean differences with intervals, a row per group and a panel per comparison.
 
+    A group is named with its number of sets, if that is the same in all panels.
+
     Parameters
     ----------
     summary : DataFrame
@@ -122,10 +124,12 @@ def forest(summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str) -> Figure:
     xlabel : str
     """
     groups = list(summary["group"].unique())
-    count = summary.drop_duplicates("group").set_index("group")["sets"]
+    counts = summary.groupby("group")["sets"].agg(["min", "max"])
+    names = [f"{g} ({counts['min'][g]})" if (counts["min"] == counts["max"]).all() else g
+             for g in groups]  # fmt: skip
     figure, axes = panels(summary["panel"].nunique(), 0.8 + 0.36 * len(groups), 0.4, sharey=True)
     for ax, (panel, part) in zip(axes, summary.groupby("panel", sort=False), strict=True):
-        row_names(ax, [f"{name} ({count[name]})" for name in groups])
+        row_names(ax, names)
         ax.axvline(0, color=FAINT, lw=1)
         own = dots[dots["panel"] == panel]
         low, high = own["difference"].quantile([0.02, 0.98])

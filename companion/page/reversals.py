@@ -78,7 +78,7 @@ def curves(frame: pd.DataFrame, xlabel: str, ylabel: str) -> Figure:
         for (pair, line), mark, color in zip(lines, styles, colors, strict=False):
             ax.plot(line["sets"], line["share"], mark, color=color, label=pair, lw=1.8, ms=5)
         ax.axhline(0.05, color=FAINT, lw=1, ls=(0, (6, 4)))
-        ax.set(title=HEADINGS.get(metric, metric), xlabel=xlabel, ylim=(0, None), xscale="log")
+        ax.set(title=HEADINGS.get(metric, metric), xlabel=xlabel, ylim=(0, 0.55), xscale="log")
         ax.set_ylabel(ylabel if starts_row(ax) else "")
         ticks = [4, 10, 25, 50, 100]
         ax.set_xticks(ticks, [str(t) for t in ticks])
