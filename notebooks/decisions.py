@@ -2,10 +2,11 @@
 # # Is it the loss?
 #
 # A network gives probabilities; an answer is a decision about them. AMOL changes the loss, and with
-# it both. This page takes the networks of [The fair fight](fair_fight.ipynb) apart: which part of
-# the gain is the target, which the direction of the divergence, which the weight, what a plain
-# cross-entropy network reaches by deciding otherwise, and how far each network's probabilities can
-# be trusted.
+# it both. On [a hundred data sets](hundred_sets.ipynb) another decision from cross-entropy's
+# networks is compared with AMOL as a whole. This page takes the networks of [The fair
+# fight](fair_fight.ipynb) apart: which part of the gain is the target, which the direction of the
+# divergence, which the weight, what a plain cross-entropy network reaches by deciding otherwise,
+# and how far each network's probabilities can be trusted.
 
 # %% tags=["parameters"]
 dataset: str = "Abalone"  # set of the reliability curves
@@ -32,8 +33,8 @@ sets = list(rows["dataset"].unique())
 # decisions](#fig-decisions). Below stand ways that leave the loss alone: other decisions from *the
 # same* cross-entropy network, and another epoch to stop at, that of the highest validation QWK. The
 # posterior median is the class with the least expected absolute error, "least squares" that with
-# the least expected squared error, "prior adjusted" the class that gains most on its share of the
-# training part ([Menon et al. 2021](https://arxiv.org/abs/2007.07314)).
+# the least expected squared error, "prior adjusted" the class most raised above its training
+# frequency ([Menon et al. 2021](https://arxiv.org/abs/2007.07314)).
 
 # %% tags=["show-input"]
 ways = {
@@ -87,12 +88,12 @@ say(
 # %% [markdown]
 # ## Calibration
 #
-# The paper says nothing on whether AMOL's probabilities mean what they say. ECE is the mean gap
-# between the probability of the answer and the share of hits, over ten bins of equal mass, and
-# ECE_class the same of every class, in the mean; NLL and RPS are proper scores. A temperature $T$
-# turns probabilities into $\hat y_k^{1/T}$, normalised; it is fitted on the validation part by NLL
-# ([Guo et al. 2017](https://arxiv.org/abs/1706.04599)). Above 1 it says that a network was too
-# sure.
+# The paper says that AMOL gives up guarantees of calibration, and leaves the analysis for later.
+# ECE is the mean gap between the probability of the answer and the share of hits, over ten bins of
+# equal mass, and ECE_class the same of every class, in the mean; NLL and RPS are proper scores. A
+# temperature $T$ turns probabilities into $\hat y_k^{1/T}$, normalised; it is fitted on the
+# validation part by NLL ([Guo et al. 2017](https://arxiv.org/abs/1706.04599)). Above 1 it says that
+# a network was too sure.
 
 # %% tags=["show-input"]
 tuned = rows[rows["rule"].eq("QWK") & rows["method"].isin(fair_fight.METHODS)]

@@ -145,9 +145,9 @@ def in_words(found: pd.DataFrame, method: str, baseline: str, metric: str) -> tu
     text = (
         f"{method}'s {metric.replace('_', ' ')} is {change(row['difference'])} than that of "
         f"{baseline} in the mean, shown to be better on {row['better']} and worse on "
-        f"{row['worse']} of {row['sets']} sets; it is worse with probability "
-        f"{chances['worse']:.2f}, practically equal with {chances['equal']:.2f}, better with "
-        f"{chances['better']:.2f}."
+        f"{row['worse']} of {row['sets']} sets; the typical difference is worse with posterior "
+        f"probability {chances['worse']:.2f}, practically equal with {chances['equal']:.2f}, "
+        f"better with {chances['better']:.2f}."
     )
     return max(chances, key=chances.get), text
 
