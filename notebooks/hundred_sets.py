@@ -285,8 +285,8 @@ say(
     (other.verdict == "not shown",
      f"Even {leader} is not shown to differ from them ({many_sets.counted(other)}).",
      f"{leader} against them: {many_sets.counted(other)}."),
-    (both.verdict == "not shown",
-     "Thresholds on AMOL's networks, too, make the two alike: nothing is shown between them "
+    (-0.01 < both.low and both.high < 0.01,
+     "With thresholds on both sides the two are alike to within 0.01 "
      f"({many_sets.counted(both)}).",
      f"With thresholds on both sides it is {many_sets.counted(both)}."),
     (median.verdict == "worse",
