@@ -16,7 +16,7 @@ sample_seed: int = 0  # which of them
 import pandas as pd
 
 from companion.data import collection
-from companion.page import footer, many_sets, say, show
+from companion.page import aims, footer, many_sets, say, show
 from companion.page.tables import DASH, HEADINGS
 from companion.page.words import listed
 from companion.studies import across_sets, hundred_sets, recordings, rivals
@@ -241,22 +241,17 @@ say(
 decided = many_sets.decided(rows)  # methods such as "CE, median"
 ways = [name for name in decided["method"].unique() if name.startswith("CE, ")]
 asked = ("QWK", "MAE", "AMAE", "end_recall", "CHR_ext")
-changes = across_sets.contrast(
-    decided, [(name, "CE") for name in (*ways, "AMOL", leader)], asked, about
-)
-steps = across_sets.summarized(changes, ["method", "metric"])
+steps, dots = aims.gains(rows, about, [*ways, "AMOL", leader], asked[:4])
 
 # %%
 show(
-    "tab-hundred-decisions",
-    many_sets.summary_table(steps, "method", "metric").rename_axis(index="Instead of CE",
-                                                                   columns=None),
+    "fig-hundred-decisions", many_sets.forest(steps, dots, "gain, to the right better"),
     data=steps,
     caption="Cross-entropy's networks with another decision, and two losses with their own, "
-            "against "
-    "cross-entropy with the most probable class: mean difference, interval over surveys, sets "
-    "where "
-    "it is better.",
+    "against cross-entropy with the most probable class: mean gain over the sets, 95 % interval over "
+    "surveys, a dot per set; colors as above.",
+    alt="Forest of mean gains, four panels, QWK, MAE, AMAE and end recall: four decisions of "
+    "cross-entropy's networks, AMOL, and the loss that leads.",
 )  # fmt: skip
 against = across_sets.contrast(
     decided, [("AMOL", "CE, thresholds"), ("AMOL", "CE, median"), (leader, "CE, thresholds"),
@@ -285,7 +280,7 @@ say(
     (other.verdict == "not shown",
      f"Even {leader} is not shown to differ from them ({many_sets.counted(other)}).",
      f"{leader} against them: {many_sets.counted(other)}."),
-    (-0.01 < both.low and both.high < 0.01,
+    (both.low > -0.01 and both.high < 0.01,
      "With thresholds on both sides the two are alike to within 0.01 "
      f"({many_sets.counted(both)}).",
      f"With thresholds on both sides it is {many_sets.counted(both)}."),
@@ -293,7 +288,7 @@ say(
      "In MAE the median of cross-entropy's networks is better than AMOL "
      f"({many_sets.counted(median)}).",
      f"In MAE AMOL against the median: {many_sets.counted(median)}."),
-    (bool((steps["method"].eq("CE, thresholds") & steps["metric"].eq("MAE")
+    (bool((steps["group"].eq("CE, thresholds") & steps["panel"].eq("MAE")
            & steps["verdict"].eq("worse")).any()),
      "Thresholds have their price as well: tuned for QWK, they make MAE worse."),
 )  # fmt: skip
@@ -310,32 +305,35 @@ say(
 others = many_sets.natural(recordings.load("rivals"))
 first = others["split_seed"].unique()
 pool = pd.concat([rows[rows["split_seed"].isin(first)], others])
-pool = many_sets.decided(pool)
 compared = [*rivals.METHODS, "LightGBM, thresholds", "forest, thresholds", "CE ×5, thresholds",
             "CE, thresholds", "AMOL", leader]  # fmt: skip
-beside = across_sets.contrast(pool, [(name, "CE") for name in compared], asked, about)
-beside = across_sets.summarized(beside, ["method", "metric"])
+beside, dots = aims.gains(pool, about, compared, asked[:4])
 
 # %%
 note = recordings.note("rivals")
 show(
-    "tab-rivals",
-    many_sets.summary_table(beside, "method", "metric").rename_axis(index="Method", columns=None),
+    "fig-rivals", many_sets.forest(beside, dots, "gain on cross-entropy, to the right better"),
     data=beside,
     caption=f"Other libraries and an ensemble against tuned cross-entropy, {len(first)} splits: "
-    "mean difference, interval over surveys, sets where it is better. LightGBM "
+    "mean gain over the sets, 95 % interval over surveys, a dot per set; colors as above. LightGBM "
     f"{note['lightgbm']}, mord {note['mord']}, scikit-learn {note['scikit-learn']}; their bits are "
     "not promised.",
+    alt="Forest of mean gains, four panels, QWK, MAE, AMAE and end recall: an ordered logit, "
+    "LightGBM, a forest, an ensemble, some of them with thresholds, beside AMOL.",
 )  # fmt: skip
-qwk = beside[beside["metric"] == "QWK"].set_index("method")
+qwk = beside[beside["panel"] == "QWK"].set_index("group")
 best = qwk["mean"].idxmax()
-plain = qwk.loc[list(rivals.METHODS)]
+plain = qwk.loc[list(rivals.METHODS), "mean"]
 say(
-    f"The highest mean QWK of this table has {best} ({many_sets.signed(qwk.loc[best, 'mean'])} "
-    f"over "
+    f"The highest mean QWK here has {best} ({many_sets.signed(qwk.loc[best, 'mean'])} over "
     "cross-entropy).",
-    (bool((plain["mean"] < qwk.loc["CE, thresholds", "mean"]).all()),
-     "No library with its own decision reaches cross-entropy's networks with thresholds."),
+    (bool((plain < qwk.loc["CE, thresholds", "mean"]).all()),
+     "No library with its own decision reaches cross-entropy's networks with thresholds"
+     + f": the best of them is {plain.idxmax()} ({many_sets.signed(plain.max())})."),
+    (qwk.loc["LightGBM, thresholds", "verdict"] == "better",
+     "Thresholds help LightGBM and the forest as they help networks: "
+     f"{many_sets.signed(qwk.loc['LightGBM, thresholds', 'mean'])} and "
+     f"{many_sets.signed(qwk.loc['forest, thresholds', 'mean'])}."),
 )  # fmt: skip
 
 # %% [markdown]

@@ -118,7 +118,6 @@ names = [name for name in names if name != "CE"]
 summary, dots = aims.gains(rows, about, names, chart)
 
 # %%
-summary, dots = (f.assign(panel=f["panel"].replace(HEADINGS)) for f in (summary, dots))
 show(
     "fig-aims", many_sets.forest(summary, dots, "gain on cross-entropy, to the right better"),
     data=summary,

@@ -92,7 +92,7 @@ def gains(rows: pd.DataFrame, about: pd.DataFrame, names: Sequence[str], metrics
     """
     pairs = decided(rows)
     gaps = across_sets.contrast(pairs, [(name, BASELINE) for name in names], metrics, about)
-    summary = across_sets.summarized(gaps, ["method", "metric"])
+    summary = across_sets.summarized(gaps, ["metric", "method"])
     worse = ~summary["metric"].map(lambda m: HIGHER_IS_BETTER.get(m, True))
     low, high = summary["low"].copy(), summary["high"].copy()
     summary.loc[worse, "mean"] *= -1

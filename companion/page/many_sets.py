@@ -145,7 +145,7 @@ def forest(summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str) -> Figure:
             where = groups.index(row.group)
             ax.plot([row.low, row.high], [where, where], color=color, lw=3, solid_capstyle="butt")
             ax.plot(row.mean, where, "D", color=color, ms=8, mec="white", mew=0.8)
-        ax.set_title(panel)
+        ax.set_title(HEADINGS.get(panel, panel))
         ax.locator_params(axis="x", nbins=5 if is_wide() else 4)
         ax.margins(x=0.03)
     figure.supxlabel(xlabel)
@@ -167,7 +167,7 @@ def live_data(rows: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
     """Means over splits by set, method, decision and metric: long, for CSV and chart."""
     part = rows[rows["rule"].eq("QWK") & rows["decision"].isin(LIVE_DECISIONS)]
     means = part.groupby(["dataset", "method", "decision"], sort=False)[list(LIVE)].mean()
-    return means.round(3).reset_index().join(about.drop(columns=["classes"]), on="dataset")
+    return means.round(4).reset_index().join(about.drop(columns=["classes"]), on="dataset")
 
 
 def live_forest(data: pd.DataFrame) -> alt.LayerChart:
