@@ -248,8 +248,8 @@ show(
     "fig-hundred-decisions", many_sets.forest(steps, dots, "gain, to the right better"),
     data=steps,
     caption="Cross-entropy's networks with another decision, and two losses with their own, "
-    "against cross-entropy with the most probable class: mean gain over the sets, 95 % interval over "
-    "surveys, a dot per set; colors as above.",
+    "against cross-entropy with the most probable class: mean gain over the sets, 95 % interval "
+    "over surveys, a dot per set; colors as above.",
     alt="Forest of mean gains, four panels, QWK, MAE, AMAE and end recall: four decisions of "
     "cross-entropy's networks, AMOL, and the loss that leads.",
 )  # fmt: skip
