@@ -49,7 +49,10 @@ class Description:
     Attributes
     ----------
     name, survey : str
-        Of the set, and of what it was asked or measured in; sets of one survey aren't independent.
+        Of the set, and of what it was asked or measured in.
+    family : str
+        Sets of one family aren't independent: of one survey or, where this is said, of several that
+        asked some of the same people.
     kind : {"natural", "control", "cut"}
         Controls have no noise or no signal, cut sets are regressions; both stay out of means.
     kind_reason : str
@@ -99,6 +102,7 @@ class Description:
     counts: tuple[int, ...]
     repeats: int
     table_sha256: str
+    family: str = ""
     kind: str = "natural"
     kind_reason: str = ""
     package: str = ""
@@ -128,6 +132,7 @@ def descriptions() -> dict[str, Description]:
         table = book["tables"][own.pop("table")]
         merged = table | own | {"drop": table.get("drop", {}) | own.get("drop", {})}
         merged |= book["licences"][merged["licence"]]
+        merged.setdefault("family", merged["survey"])
         found[name] = Description(name, **{key: _frozen(value) for key, value in merged.items()})
     return found
 

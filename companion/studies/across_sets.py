@@ -26,14 +26,14 @@ def kinds(names: Sequence[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by set: survey, rows, K, then `KINDS`, each an ordered category: ``classes`` by K;
+        Indexed by set: survey (its family in the collection), rows, K, then `KINDS`, each an ordered category: ``classes`` by K;
         ``mode``, where the most common class lies (of an even K both middle classes are center);
         ``ends``, the share of the two outermost classes.
     """
     found = []
     for name in names:
         about = collection.descriptions()[name]
-        found.append({"dataset": name, "survey": about.survey} | kind_of(np.array(about.counts)))
+        found.append({"dataset": name, "survey": about.family} | kind_of(np.array(about.counts)))
     frame = pd.DataFrame(found).set_index("dataset")
     for column, order in KINDS.items():
         frame[column] = pd.Categorical(frame[column], order, ordered=True)
