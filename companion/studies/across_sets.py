@@ -26,8 +26,9 @@ def kinds(names: Sequence[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by set: survey (its family in the collection), rows, K, then `KINDS`, each an ordered category: ``classes`` by K;
-        ``mode``, where the most common class lies (of an even K both middle classes are center);
+        Indexed by set: survey (the family of surveys), rows, K, then `KINDS`, each an ordered
+        category: ``classes`` by K; ``mode``, where the most common class lies (of an even K both
+        middle classes are center);
         ``ends``, the share of the two outermost classes.
     """
     found = []
