@@ -18,7 +18,12 @@ from companion.data.dataset import divide
 from companion.paper.published import PAPER_SEEDS
 from companion.train.runs import named_dataset
 
-TAIL_METRICS = ("entropy", "tail_confidence", "tail_accuracy")  # see `companion.claims.tails`
+# of `companion.claims.tails`: what is seen, what a calibrated belief asks for, and the difference
+BEYOND = ("hedging", "center", "tail")
+TAIL_METRICS = (
+    "entropy", "near_center",
+    *(f"{what}_{part}" for what in BEYOND for part in ("seen", "asked", "error", "excess")),
+)  # fmt: skip
 
 
 class CannotTest(Exception):

@@ -141,7 +141,7 @@ def stability(claim: Claim, worlds: Iterable[World]) -> dict[str, float]:
         those of each kind: ``splits``, ``protocol``, ``seeds``. NaN where none counts.
     """
     held: dict[str, list[bool]] = {"splits": [], "protocol": [], "seeds": []}
-    for world in worlds if claim.kind == "comparison" and claim.metrics else ():
+    for world in worlds if claim.metrics else ():
         there = {dataset for dataset, *_ in world.evidence.cells}
         datasets = tuple(name for name in claim.datasets if name in there)
         if not datasets:

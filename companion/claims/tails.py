@@ -5,14 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from companion.claims.evidence import TAIL_METRICS
+from companion.claims.hedging import center_excess, extreme_classes, hedging, tail_confidence
 from companion.train.settings import StudySettings
 from companion.train.study import predictions
 
-WANTED = {"AMOL": None, "CE": ("Wine White",), "AMOL-asym": ("Wine White",)}
+WANTED = {"CE": None, "AMOL-asym": ("Wine White",)}
 
 
 def certainty(y_true: np.ndarray, probabilities: np.ndarray) -> dict[str, float]:
-    """Figures over the samples of the two lowest and two highest classes; NaN without any.
+    """Figures over the samples of the extreme classes; NaN without any.
 
     Parameters
     ----------
@@ -22,20 +24,28 @@ def certainty(y_true: np.ndarray, probabilities: np.ndarray) -> dict[str, float]
     Returns
     -------
     dict
-        ``entropy``, mean −Σ_k ŷ_k ln ŷ_k; ``tail_confidence``, mean of the highest probability;
-        ``tail_accuracy``, share of right answers.
+        ``entropy``, mean −Σ_k ŷ_k ln ŷ_k; ``near_center``, mean probability of the center class
+        and its neighbors; and of `hedging` (``hedging_…``), `center_excess` (``center_…``) and
+        `tail_confidence` (``tail_…``) what is ``seen``, ``asked``, their ``excess`` and ``error``.
     """
-    last = probabilities.shape[1] - 1
-    at_end = (y_true < 2) | (y_true > last - 2)
-    if not at_end.any():
-        return dict.fromkeys(("entropy", "tail_confidence", "tail_accuracy"), np.nan)
-    p, y = probabilities[at_end].astype(float), y_true[at_end]
-    entropy = -(p * np.log(np.maximum(p, np.finfo(float).tiny))).sum(1)
-    return {
-        "entropy": float(entropy.mean()),
-        "tail_confidence": float(p.max(1).mean()),
-        "tail_accuracy": float((p.argmax(1) == y).mean()),
+    num_classes = probabilities.shape[1]
+    at_end = np.isin(y_true, extreme_classes(num_classes))
+    beyond = {
+        "hedging": hedging(y_true, probabilities.argmax(1), probabilities),
+        "center": center_excess(y_true, probabilities),
+        "tail": tail_confidence(y_true, probabilities),
     }
+    found = {
+        f"{what}_{part}": getattr(each, part)
+        for what, each in beyond.items()
+        for part in ("seen", "asked", "error", "excess")
+    }
+    if not at_end.any():
+        return dict.fromkeys(TAIL_METRICS, np.nan) | found
+    p, center = probabilities[at_end].astype(float), (num_classes - 1) // 2
+    entropy = -(p * np.log(np.maximum(p, np.finfo(float).tiny))).sum(1)
+    near = p[:, max(center - 1, 0) : center + 2].sum(1)
+    return {"entropy": float(entropy.mean()), "near_center": float(near.mean()), **found}
 
 
 def with_tails(
@@ -52,5 +62,5 @@ def with_tails(
                 key = {"dataset": dataset, "method": method, "seed": seed}
                 rows.append(key | certainty(y_true, answers))
     keys = ["dataset", "method", "seed"]
-    found = pd.DataFrame(rows, columns=[*keys, "entropy", "tail_confidence", "tail_accuracy"])
+    found = pd.DataFrame(rows, columns=[*keys, *TAIL_METRICS])
     return runs.merge(found, "left", keys)

@@ -1,7 +1,8 @@
 """Numbers and claims of the paper, and numbers of a benchmark beside it, as data.
 
-Numbers are in ``data/published.csv`` as printed, claims in ``data/claims.toml`` in our own words,
-each with the rule by which `companion.claims.ledger` judges it.
+Numbers are in ``files/published.csv`` as printed, claims and other statements in
+``files/claims.toml`` in our own words, claims with the rule by which `companion.claims.ledger`
+judges them, and sentences that don't agree with each other in ``files/contradictions.toml``.
 """
 
 import tomllib
@@ -12,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 PAPER_SEEDS = 5
+NUMBER = ["dataset", "method", "metric"]  # what makes a printed number a distinct one
 _DATA = Path(__file__).parent / "files"
 
 RANKING = (
@@ -61,7 +63,8 @@ class Revision:
     """One change of rules after results were known: the day, what changed, why, and its effect.
 
     ``changed`` has, for each claim or number whose verdict moved on the same runs, its id and the
-    verdicts before and after.
+    verdicts before and after; instead of the latter "dropped", or the kind of a statement that
+    is no claim any more.
     """
 
     date: str
@@ -72,30 +75,47 @@ class Revision:
 
 
 @dataclass(frozen=True)
+class Contradiction:
+    """Two sentences of the paper that don't agree, each with its place, in our words."""
+
+    where: str
+    says: str
+    other_where: str
+    other_says: str
+
+
+CLAIM = "claim"
+KINDS = (CLAIM, "definition", "other work", "limitation", "open question")
+
+
+@dataclass(frozen=True)
 class Claim:
-    """One claim of the paper and what would count as reproducing it.
+    """One statement of the paper: a claim, with what would count as reproducing it, or another.
 
     Attributes
     ----------
-    id, where, claim, rule : str
-        ``where`` is the section, table or figure; ``rule`` what counts as reproduced.
-    kind : {"comparison", "property", "data", "literature", "reading"}
-        What decides it: means over runs, the formulas, the data files, other work, the text.
+    id, claim : str
+    where : tuple of str
+        Its places, to the sentence; ``claims.toml`` says how they are counted.
+    kind : str
+        One of `KINDS`. Only a `CLAIM`, which runs or data can decide, has a verdict.
+    rule : str
+        What counts as reproduced; of another kind, what we compute beside it.
     datasets, methods, metrics : tuple of str
         What it is about; with metrics, the runs that it needs.
     pairs : tuple of (better, worse)
         Methods to compare, for a claim judged by `RANKING`.
     verdict, reason : str
-        Set for a claim that no computation settles.
+        Set for a claim that no computation settles; of another kind, ``reason`` alone.
     href : str
         Page and label that show it, relative to the book's root.
     """
 
     id: str
-    where: str
+    where: tuple[str, ...]
     claim: str
-    kind: str
     href: str
+    kind: str = CLAIM
     rule: str = RANKING
     datasets: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
@@ -105,25 +125,28 @@ class Claim:
     reason: str = ""
 
 
-def _claim(entry: dict) -> Claim:
-    entry = {key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()}
+def _read(name: str, kind: type) -> tuple:
+    """Entries of one of the files, lists as tuples."""
+    (entries,) = tomllib.loads((_DATA / name).read_text(encoding="utf-8")).values()
+    return tuple(
+        kind(**{key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()})
+        for entry in entries
+    )
+
+
+def _claim(**entry) -> Claim:
     pairs = tuple(tuple(pair) for pair in entry.pop("pairs", ()))
     if pairs:
         entry["methods"] = tuple(dict.fromkeys(name for pair in pairs for name in pair))
-    if "verdict" in entry:
+    if "reason" in entry:
         entry["rule"] = "None: see the reason."
     return Claim(**entry, pairs=pairs)
 
 
-CLAIMS = tuple(
-    _claim(entry)
-    for entry in tomllib.loads((_DATA / "claims.toml").read_text(encoding="utf-8"))["claim"]
-)
-
-REVISIONS = tuple(
-    Revision(**{key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()})
-    for entry in tomllib.loads((_DATA / "revisions.toml").read_text(encoding="utf-8"))["revision"]
-)
+STATEMENTS = _read("claims.toml", _claim)
+CLAIMS = tuple(each for each in STATEMENTS if each.kind == CLAIM)
+REVISIONS = _read("revisions.toml", Revision)
+CONTRADICTIONS = _read("contradictions.toml", Contradiction)
 
 TOCUCO_MLPS = ("MLP", "MLP-CLM", "MLP-T")
 
