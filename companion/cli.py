@@ -270,8 +270,10 @@ def check(everything: bool, record: bool) -> int:
     entries = ledger(with_tails(run_study(settings), settings))
     if record:
         record_expectations(entries)
-        print(f"{len(entries)} verdicts written to companion/claims/files/expected_verdicts.csv")
+        judged = (entries["verdict"] != "").sum()
+        print(f"{judged} verdicts written to companion/claims/files/expected_verdicts.csv")
         return 0
+    entries = entries[entries["verdict"] != ""]  # the rest, such as definitions, isn't judged
     surprises = entries[entries["verdict"] != entries["expected"]]
     shown = entries if everything else surprises[:LISTED]
     for entry in shown.itertuples():

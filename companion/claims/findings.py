@@ -71,9 +71,9 @@ def property_joint(evidence, claim):
     extra = center_weight(7, 1.0)[:4] - 1  # labels 0 to 3, whose mirror images are the rest
     zero = bool((extra[3] == 0).all() and (extra[:, [0, 6]] == 0).all())
     return (
-        f"1 + {extra.max():.2g} at most, for the center under an end"
-        + (", and 1 under the center or for an end" if zero else "")
-        + f"; one step from both still 1 + {extra[1, 2]:.2f}"
+        f"At K = 7 and alpha = 1 it is {1 + extra.max():.2g} for the center under an end"
+        + (", and 1 where the label is the center or the class an end" if zero else "")
+        + f"; under the label next to an end, beside the center, still {1 + extra[1, 2]:.2f}"
     )
 
 
@@ -171,10 +171,11 @@ def _compared(*metrics: str) -> Callable:
         cell = _untuned(*metrics)
         texts = []
         for metric in metrics:
-            for name in claim.datasets:
-                ours, base = (cell(name, method, metric).mean for method in claim.methods)
-                texts.append(f"{name} {ours:.3f} against {base:.3f}")
-            texts[-len(claim.datasets)] = f"{metric}: {texts[-len(claim.datasets)]}"
+            pairs = {d: [cell(d, m, metric).mean for m in claim.methods] for d in claim.datasets}
+            each = ", ".join(
+                f"{name} {one:.3f} and {two:.3f}" for name, (one, two) in pairs.items()
+            )
+            texts.append(f"{metric} of {' and '.join(claim.methods)}: {each}")
         return "; ".join(texts)
 
     return text
@@ -215,11 +216,11 @@ def not_proper(evidence, claim):
 
 @finding
 def monotone_left_open(evidence, claim):
-    up_to = {f"K = {k}": costs_less_farther(k) for k in CLASSES_IN_USE}
+    up_to = [f"{costs_less_farther(k):.2f} (K = {k})" for k in CLASSES_IN_USE]
     moved = _throughout({f"K = {k}": not violates_dominance(k, 3, 1.0) for k in CLASSES_IN_USE})
     return (
         "A sure wrong answer costs more the farther it is off up to alpha "
-        f"{listed(up_to, '.2f')}. A belief that moves up is never answered lower: {moved}."
+        f"{' and '.join(up_to)}. A belief that moves up is never answered lower: {moved}."
     )
 
 

@@ -1,14 +1,16 @@
-"""The ledger as a JSON document for other programs; ``data/ledger.schema.json`` describes it."""
+"""The ledger as a JSON document for other programs; ``files/ledger.schema.json`` describes it."""
 
 import json
 from pathlib import Path
 
 import pandas as pd
 
+from companion.paper.published import CLAIM
+
 SCHEMA = Path(__file__).parent / "files" / "ledger.schema.json"
 PAPER = "https://arxiv.org/abs/2609.10752"
 NUMBERS = ("paper_mean", "paper_std", "ours_mean", "ours_std", "seeds", "difference",
-           "standard_errors")  # fmt: skip
+           "standard_errors", "within_margin")  # fmt: skip
 SHARES = ("stability", "worlds", "splits", "protocol", "seed_blocks")
 
 
@@ -46,22 +48,22 @@ def _entry(entry: dict, runs: pd.DataFrame, names: pd.Series) -> dict:
         for name in ("dataset", "method", "metric")
     }
     behind = runs["dataset"].isin(lists["datasets"]) & runs["method"].isin(lists["methods"])
-    claim, verdict = entry["kind"] == "claim", entry["verdict"]
+    number, claim = entry["kind"] == "number", entry["kind"] == CLAIM
     return {
         "id": entry["id"],
         "kind": entry["kind"],
         "where": entry["where"],
-        "claim": entry["claim"] if claim else None,
+        "claim": None if number else entry["claim"],
         "rule": entry["rule"],
         **lists,
         "verdicts": {
-            "ours": verdict,
+            "ours": entry["verdict"] or None,
             "paper": (entry["paper_verdict"] or None) if claim else None,
             "expected": entry["expected"] or None,
         },
         "reason": entry["text"],
         "stability": {name: entry[name] for name in SHARES} if claim else None,
-        "numbers": None if claim else {name: entry[name] for name in NUMBERS},
+        "numbers": {name: entry[name] for name in NUMBERS} if number else None,
         "page": entry["href"],
         "runs": names[behind].tolist(),
     }
