@@ -1,10 +1,9 @@
 # %% [markdown]
-# # The ledger: every claim and number, with its verdicts
+# # The ledger: every claim and number
 #
-# The paper's printed numbers and claims are kept as data, each with a rule that decides what
-# becomes of it. Three [verdicts](../book/glossary.md#term-verdict) of a claim stand side by side:
-# what its rule says of the paper's own printed numbers, what it says of our runs, and in how many
-# other worlds the claim holds. `amol check` applies the same rules in a terminal.
+# What the paper claims, each with a rule that decides what becomes of it, and three
+# [verdicts](../book/glossary.md#term-verdict) side by side: by the paper's own printed numbers, by
+# our runs, and in other worlds. `amol check` applies the same rules in a terminal.
 
 # %% tags=["parameters"]
 seeds: "int or list" = 5  # number of networks for each loss, or a list of seeds
@@ -18,137 +17,72 @@ import numpy as np
 import pandas as pd
 
 from companion import StudySettings, run_study
-from companion.claims.ledger import NUMBER, balance, ledger
+from companion.claims.agreement import MARGIN
+from companion.claims.ledger import balance, ledger
 from companion.claims.tails import with_tails
 from companion.claims.verdicts import VERDICTS
-from companion.page import footer, say, show, tables
-from companion.paper.published import CLAIMS, REVISIONS
+from companion.page import footer, ledger_page, say, show, tables
+from companion.paper.published import CLAIMS, CONTRADICTIONS, KINDS, NUMBER
 
-# %% [markdown]
-# ## The balance
-#
-# A *number* is reproduced if ours and the printed mean differ by no more than two standard errors
-# of their difference, $2\sqrt{s_\text{ours}^2/n + s_\text{paper}^2/5}$, and half a unit of the last
-# printed decimal; *direction only* if by more, but ours is clearly on the paper's side of
-# cross-entropy. A *claim* is reproduced if all of its comparisons are clearly for it (the same two
-# standard errors), direction only if all are for it, not reproduced if one is clearly against it,
-# and undecided in between. Each number counts once, and those on Synthetic stand apart, since that
-# set was made here so that cross-entropy's QWK is about as printed.
-
-# %% tags=["show-input"]
+# %%
 settings = StudySettings(
     seeds=seeds, alpha=alpha, sigma=sigma, split_seed=split_seed, epochs=epochs
 )
 runs = run_study(settings)  # one row for each network
-entries = ledger(with_tails(runs, settings))  # one row for each number and claim
+entries = ledger(with_tails(runs, settings))  # one row for each number, claim and statement
 counts = balance(entries)
 claims = entries[entries["kind"] == "claim"].set_index("id")
 numbers = entries[entries["kind"] == "number"]
+
+# %%
+of_claims = {verdict: counts[f"claims {verdict}"] for verdict in VERDICTS}
+reproduced, direction, undecided, refuted, untested = of_claims.values()
+say(
+    f"> **In short.** Of {counts['claims']} claims that runs or data can decide, {reproduced} are "
+    f"reproduced, {direction} hold in direction only, {undecided} are undecided, {refuted} are not "
+    f"reproduced and {untested} can't be tested. Of {counts['numbers']} printed numbers "
+    f"{counts['numbers reproduced']} agree with ours;",
+    (counts["twins"] > counts["numbers reproduced"],
+     f"had both run one program, about {counts['twins']:.0f} would.",
+     f"had both run one program, {counts['twins']:.0f} would."),
+)  # fmt: skip
+
+# %% [markdown]
+# ## The map
+
+# %%
+say(ledger_page.claim_map(claims))
+
+# %% [markdown]
+# ## The numbers
 
 # %%
 cells = pd.DataFrame(index=pd.Index([*VERDICTS, "**all**"], name="Verdict"))
 for kind, title in {"numbers": "Numbers", "generated": "On Synthetic", "claims": "Claims"}.items():
     cells[title] = [*(counts[f"{kind} {verdict}"] for verdict in VERDICTS), counts[kind]]
 show(
-    "tab-balance", cells,
-    caption="Verdicts by our runs, on the paper's printed numbers and on its claims.",
+    "tab-balance", cells, fold="Verdicts counted, on numbers and claims",
+    caption="Verdicts by our runs, on the paper's printed numbers and on its claims. A number is "
+    "reproduced if ours and the printed mean differ by no more than two standard errors of their "
+    "difference, $2\\sqrt{s_\\text{ours}^2/n + s_\\text{paper}^2/5}$, and half a unit of the last "
+    "printed decimal; direction only if by more, but ours is clearly on the paper's side of "
+    "cross-entropy. Each counts once, and those on Synthetic stand apart, since that set was made "
+    "here so that cross-entropy's QWK is about as printed.",
 )  # fmt: skip
 qwk, chr_ext = counts["mean_abs_QWK"], counts["mean_abs_CHR_ext"]
-comparisons = sum(len(c.pairs) * len(c.datasets) * len(c.metrics) for c in CLAIMS)
 say(
-    f"The numbers rest on {len(runs)} runs.",
+    f"Of {counts['numbers']} numbers on real data sets {counts['numbers reproduced']} are "
+    "reproduced: no difference is shown.",
+    f"{counts['numbers within margin']} are shown to be equal within {MARGIN}, half of the "
+    "smallest effects that the paper's text stresses.",
+    f"Had both run one program with other seeds, {counts['twins']:.0f} would be reproduced on "
+    f"average ({counts['twins_low']:.0f} to {counts['twins_high']:.0f} in 95 % of simulations).",
     (not np.isnan([qwk, chr_ext]).any(),
-     "Over the distinct cells of the paper's three result tables, our means differ from the "
-     f"printed ones by {qwk:.3f} in QWK and {chr_ext:.3f} in CHR_ext on average."),
-    "Two things make this balance look better than it is: some settings that the paper leaves open "
-    "were chosen because they come near its tables ([What did the paper run?](choices.ipynb)), and "
-    f"the claims make {comparisons} comparisons. With five seeds about one in twelve is clear by "
-    f"chance where nothing differs, so some {comparisons / 12:.0f} of them would be.",
+     f"Our means in the paper's tables differ from the printed ones by {qwk:.3f} in QWK and "
+     f"{chr_ext:.3f} in CHR_ext on average.",),
+    "Some settings that the paper leaves open were chosen because they come near its tables "
+    "([What did the paper run?](choices.ipynb)), so this looks better than it is.",
 )  # fmt: skip
-
-# %% [markdown]
-# ## The paper's numbers and ours
-#
-# Does a claim fail because our runs differ from the paper's, or because the paper's own numbers
-# don't bear it out? [Table pairs](#tab-pairs) tells the two apart.
-
-# %% tags=["show-input"]
-NONE = "not about numbers"
-paper = claims["paper_verdict"].replace("", NONE)
-pairs = pd.crosstab(paper, claims["verdict"])
-
-# %%
-rows = [name for name in (*VERDICTS, NONE) if name in pairs.index]
-columns = [name for name in VERDICTS if name in pairs]
-pairs = pairs.reindex(index=rows, columns=columns).astype(str).replace("0", tables.DASH)
-show(
-    "tab-pairs", pairs.rename_axis(index="By the paper's", columns=None),
-    caption="Claims by pair of verdicts: the paper's own numbers down, our runs across. “Cannot be "
-    "tested” down: the paper prints too few numbers for the rule.",
-)  # fmt: skip
-weak = claims[paper.isin(("not reproduced", "undecided"))]
-named = [f"“{text[0].lower()}{text[1:].rstrip('.')}”" for text in weak["claim"]]
-both = claims[~paper.isin((NONE, "cannot be tested"))]
-say(
-    (len(weak) > 0,
-     f"The paper's own numbers leave {len(weak)} claims undecided or against them: "
-     f"{'; '.join(map(tables.literal, named))}.",
-     "The paper's own numbers contradict none of its claims."),
-    f"Of the {len(both)} claims that both sets of numbers can decide, "
-    f"{(both['paper_verdict'] == both['verdict']).sum()} get the same verdict from both.",
-)  # fmt: skip
-
-
-# %%
-def shown_in(href):
-    """Link to the result or page that a claim names."""
-    page, _, label = href.removeprefix("notebooks/").replace(".html", ".ipynb").partition("#")
-    kind = {"fig": "Figure", "tab": "Table"}.get(label[:3])
-    return f"[{kind} {label[4:]}]({page}#{label})" if kind else "[text](" + page + ")"
-
-
-# %% [markdown]
-# ## Every claim
-#
-# The third verdict is stability: the share of other worlds in which a claim holds (its comparisons
-# are for it, clearly or not). A world is a random split of the data, another answer to what the
-# paper leaves open, another protocol that fits the paper's tables as well as the best ([What did
-# the paper run?](choices.ipynb)), or another block of five seeds. What the paper leaves to future
-# work is in the table as well; it claims nothing there, and the rule says as which statement it is
-# taken.
-
-# %%
-cells = pd.DataFrame({
-    "Claim": claims["claim"] + " (" + claims["where"] + ")",
-    "By the paper's": claims["paper_verdict"].replace("", tables.DASH),
-    "By ours": claims["verdict"],
-    "Worlds": [
-        tables.DASH if np.isnan(share) else f"{share:.0%} of {worlds:.0f}"
-        for share, worlds in claims[["stability", "worlds"]].to_numpy()
-    ],
-    "Why": claims["text"].str.replace(r"(?<![\w\d])-(?=\d)", "−", regex=True),
-    "Shown in": claims["href"].map(shown_in),
-}).set_index("Claim")  # fmt: skip
-
-# %%
-show(
-    "tab-claims", cells, data=claims.reset_index(),
-    caption="The paper's claims in our words, in its order, with the reason for the verdict by "
-    "ours. The CSV has the rules and the shares for each kind of world.",
-)  # fmt: skip
-worlds = claims["stability"].dropna()
-fragile = claims[claims["verdict"].eq("reproduced") & claims["stability"].lt(0.75)]
-say(
-    f"Of the {len(worlds)} claims that other worlds can judge, {(worlds == 1).sum()} hold in all "
-    f"of them and {(worlds == 0).sum()} in none.",
-    (len(fragile) > 0,
-     f"{len(fragile)} of the claims that our runs reproduce hold in less than three quarters of "
-     "them.",
-     "Every claim that our runs reproduce holds in at least three quarters of them."),
-)  # fmt: skip
-
-# %% [markdown]
-# ## Numbers that differ
 
 # %%
 differ = numbers.drop_duplicates(NUMBER)
@@ -165,46 +99,84 @@ cells = pd.DataFrame({
 if cells.empty:
     cells.loc[tables.DASH] = tables.DASH
 show(
-    "tab-numbers", cells, data=numbers,
+    "tab-numbers", cells, data=numbers, fold=f"The numbers that differ ({len(differ)})",
     caption="Printed numbers that are not reproduced or in direction only; *apart* in standard "
     "errors of the difference. The CSV has all numbers, those that are reproduced too.",
 )  # fmt: skip
 
 # %% [markdown]
-# ## How the rules were revised
+# ## Every claim
 #
-# Rules and claims entered the repository together with first results, and several rules were
-# changed after results were known. [Table revisions](#tab-revisions) has each change, its reason
-# and what it did to the verdicts on the same runs.
+# In our words, never stronger than the paper's. The place unfolds the rule.
+#
+# <details class="fold"><summary>How a claim is judged, and how its place is counted</summary>
+#
+# A claim is reproduced if all of its comparisons are clearly for it, by more than two standard
+# errors; direction only if all are for it; not reproduced if one is clearly against it; and
+# undecided in between. A *world* is a random split of the data, another answer to what the paper
+# leaves open, another protocol that fits its tables as well as the best, or another block of five
+# seeds; a claim holds in it if its comparisons are for it, clearly or not.
+#
+# “Section 5.1 ¶2.4” is the fourth sentence of the second paragraph of that section. Paragraphs are
+# blocks of running text, which equations, tables, figures and lists part; a heading that opens a
+# paragraph counts as a sentence. “Figure 2.3” is the third sentence of a caption.
+#
+# </details>
 
 # %%
-revised = pd.DataFrame(
-    {
-        "What changed": [revision.what for revision in REVISIONS],
-        "Why": [revision.why for revision in REVISIONS],
-        "Verdicts moved": [
-            "; ".join(f"{c['id']}: {c['before']} → {c['after']}" for c in revision.changed)
-            or "none"
-            for revision in REVISIONS
-        ],
-    },
-    index=pd.Index([revision.date for revision in REVISIONS], name="Day"),
-)
 show(
-    "tab-revisions", revised,
-    caption="Rules changed after results were known, and the verdicts that this moved on the same "
-    "runs.",
+    "tab-claims", ledger_page.claim_cells(claims), data=claims.reset_index(),
+    caption="What the paper claims, in its order, with the reason for the verdict by our runs.",
+)  # fmt: skip
+worlds = claims["stability"].dropna()
+weak = claims[claims["paper_verdict"].isin(("not reproduced", "undecided"))]
+comparisons = sum(len(c.pairs) * len(c.datasets) * len(c.metrics) for c in CLAIMS)
+say(
+    f"Of the {len(worlds)} claims that other worlds can judge, {(worlds == 1).sum()} hold in all "
+    f"and {(worlds == 0).sum()} in none.",
+    (len(weak) > 0,
+     f"The paper's own numbers leave {len(weak)} undecided or against them.",
+     "The paper's own numbers contradict none."),
+    f"The claims make {comparisons} comparisons of pairs; with five seeds some "
+    f"{comparisons / 12:.0f} of them are clear by chance where nothing differs.",
 )  # fmt: skip
 
+# %% [markdown]
+# ## What isn't judged, what disagrees, what was revised
+#
+# No run contradicts a definition, a limitation that is granted is no prediction, and a question
+# that is left open is no claim. What we find stands beside them, without a verdict.
+
 # %%
-moved = [change for revision in REVISIONS for change in revision.changed]
-judged = [c for c in moved if c["before"] != "cannot be tested"]
-order = {name: place for place, name in enumerate(VERDICTS)}
-worse = sum(order[c["after"]] > order[c["before"]] for c in judged)
+titles = {
+    "definition": "Definitions, and what follows from them",
+    "other work": "What is said of other work",
+    "limitation": "Limitations",
+    "open question": "Open questions",
+}
+for kind in KINDS[1:]:
+    cells = ledger_page.statement_cells(entries, kind)
+    show(
+        f"tab-{kind.replace(' ', '-')}s", cells, data=entries[entries["kind"] == kind],
+        fold=f"{titles[kind]} ({len(cells)})", caption=f"{titles[kind]}; no verdicts.",
+    )  # fmt: skip
+
+# %%
+show(
+    "tab-contradictions", ledger_page.contradiction_cells(),
+    fold=f"Where the paper disagrees with itself ({len(CONTRADICTIONS)})",
+    caption="Sentences of the paper that don't agree with each other or with its tables.",
+)  # fmt: skip
+revised, moved = ledger_page.revision_cells(), ledger_page.moved_verdicts()
+show(
+    "tab-revisions", revised, fold=f"How the rules were revised ({len(revised)})",
+    caption="Rules and claims entered the repository together with first results; these were "
+    "changed after results were known. On the same runs, verdicts moved as the last column says.",
+)  # fmt: skip
 say(
-    f"In sum {len(moved)} verdicts moved, {worse} of them to the paper's disadvantage and "
-    f"{len(judged) - worse} to its advantage; claims that could not be tested before: "
-    f"{len(moved) - len(judged)}."
+    f"Revisions moved {moved['worse']} verdicts to the paper's disadvantage and {moved['better']} "
+    f"to its advantage, entered {moved['entered']} of claims that were missing or could not be "
+    f"tested, and took back {moved['left']}, for what they stood on is no claim."
 )
 
 # %% tags=["remove-input"]

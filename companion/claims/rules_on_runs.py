@@ -50,13 +50,16 @@ def ranking(evidence: Evidence, claim: Claim) -> Judgment:
         except CannotTest as error:
             missing.append(str(error))
             continue
-        text = f"{metric} of {better} on {dataset} {_difference(gap)} than that of {worse}"
+        named = f"in {metric} on {dataset}" if len(claim.metrics) > 1 else f"on {dataset}"
+        text = f"{better} {abs(gap):.3f} {'above' if gap > 0 else 'below'} {worse} {named}"
         found.append((rank, abs(gap) if rank > 0 else -abs(gap), text))
     judged = weigh(rank for rank, *_ in found)
     if missing and judged != Verdict.REFUTED:
         return Verdict.UNTESTED, missing[0]
     clear = sum(rank == 2 for rank, *_ in found)
-    return judged, f"{clear} of {len(found)} comparisons clearly for it; weakest: {min(found)[2]}"
+    if len(found) == 1:
+        return judged, found[0][2] + ("" if clear else ", not clearly")
+    return judged, f"{clear} of {len(found)} clear; weakest: {min(found)[2]}"
 
 
 RULES: dict[str, Callable[[Evidence, Claim], Judgment]] = {}
@@ -73,14 +76,13 @@ def _beyond_belief(evidence: Evidence, claim: Claim) -> Judgment:
     levels, texts = [], []
     what = claim.metrics[0].removesuffix("_excess")
     for name in claim.datasets:
-        seen, asked, excess, error = (
-            evidence.cell(name, "CE", f"{what}_{part}")
-            for part in ("seen", "asked", "excess", "error")
+        excess, error = (
+            evidence.cell(name, "CE", f"{what}_{part}") for part in ("excess", "error")
         )
         whole = Cell(excess.mean, hypot(excess.error, error.mean), 1)
         levels.append(level(whole, ZERO))
-        texts.append(f"{name} {seen.mean:.3f}, asked {asked.mean:.3f} ± {whole.std:.3f}")
-    return weigh(levels), "; ".join(texts)
+        texts.append(f"{name} {whole.mean:+.3f} ± {whole.std:.3f}")
+    return weigh(levels), f"beyond what is asked for: {', '.join(texts)}"
 
 
 for _id in ("ce-hedges", "excess-at-center", "tails-underconfident"):

@@ -180,7 +180,7 @@ def save(label: str, table: Table) -> None:
     """Write ``tables/<label>.csv`` and ``.tex`` to the results folder."""
     folder = results_dir() / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    plain, data = table.cells.reset_index().map(lambda cell: without_links(str(cell))), table.data
+    plain, data = table.cells.reset_index().map(lambda cell: _plain(str(cell))), table.data
     if data is None:
         data = plain.map(lambda cell: _unescaped(cell.replace("**", "")))
         data = data.rename(columns=lambda name: _unescaped(str(name)))
@@ -217,6 +217,12 @@ def _alignment(cells: pd.DataFrame) -> list[str]:
 def without_links(text: str) -> str:
     """Markdown with each link replaced by its words."""
     return re.sub(r"(?<![!\\])\[((?:[^\[\]\\]|\\.)+)\]\((?:[^()\s]|\([^()\s]*\))+\)", r"\1", text)
+
+
+def _plain(cell: str) -> str:
+    """A cell without links and HTML; of what is folded, the words that it is folded under."""
+    cell = re.sub(r"<details><summary>(.*?)</summary>.*?</details>", r"(\1)", without_links(cell))
+    return re.sub(r"<a id=[^>]*></a>", "", cell)
 
 
 def _latex(table: pd.DataFrame) -> str:
