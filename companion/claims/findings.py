@@ -127,7 +127,7 @@ def orthogonal(evidence, claim):
         name: evidence.cell(name, "OLL", "CHR_ext").mean - evidence.cell(name, "CE", "CHR_ext").mean
         for name in claim.datasets
     }
-    return f"OLL's CHR_ext against CE's: {listed_gaps(gaps)}"
+    return f"CHR_ext, OLL − CE: {listed_gaps(gaps)}"
 
 
 @finding

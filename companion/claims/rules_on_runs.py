@@ -32,7 +32,7 @@ def _difference(value: float) -> str:
 
 
 def listed_gaps(gaps: dict[str, float]) -> str:
-    return ", ".join(f"{name} {_difference(gap)}" for name, gap in gaps.items())
+    return ", ".join(f"{name} {gap:+.3f}" for name, gap in gaps.items())
 
 
 def ranking(evidence: Evidence, claim: Claim) -> Judgment:
@@ -82,7 +82,7 @@ def _beyond_belief(evidence: Evidence, claim: Claim) -> Judgment:
         whole = Cell(excess.mean, hypot(excess.error, error.mean), 1)
         levels.append(level(whole, ZERO))
         texts.append(f"{name} {whole.mean:+.3f} ± {whole.std:.3f}")
-    return weigh(levels), f"beyond what is asked for: {', '.join(texts)}"
+    return weigh(levels), ", ".join(texts)
 
 
 for _id in ("ce-hedges", "excess-at-center", "tails-underconfident"):
@@ -144,7 +144,7 @@ RULES["synthetic-chr-zero"] = RULES["asym-eliminates"] = _vanishes
 def oll_inconsistent(evidence, claim):
     gains = {name: evidence.gain(name, "CHR_ext", "CE", "OLL") for name in claim.datasets}
     gaps = {name: -gap for name, (_, gap) in gains.items()}
-    return weigh([max(rank for rank, _ in gains.values())]), f"OLL against CE: {listed_gaps(gaps)}"
+    return weigh([max(rank for rank, _ in gains.values())]), f"OLL − CE: {listed_gaps(gaps)}"
 
 
 @rule
@@ -203,7 +203,7 @@ def clearest_effects(evidence, claim):
         raise CannotTest("too few data sets to rank their gains")
     rest = max(gain for name, gain in gains.items() if name not in wanted)
     flags = [gains[name] > rest for name in wanted]
-    return verdict(clear=all(flags), partly=any(flags)), f"AMOL against CE: {listed_gaps(gains)}"
+    return verdict(clear=all(flags), partly=any(flags)), f"AMOL − CE: {listed_gaps(gains)}"
 
 
 @rule
