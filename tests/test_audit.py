@@ -46,13 +46,13 @@ def test_a_file_counted_by_hand(write):
     assert values["CHR"] == 2 / 5 and values["CHR_ext"] == 3 / 7 and values["center_recall"] == 1
     assert values["extreme_recall"] == 2 / 5 and values["MAE"] == 6 / 8
     assert values["AMAE"] == (1 + 1 + 0 + 0 + 1) / 5 and values["J_c"] == 1 - 3 / 7
-    assert made["hedging"]["value"] == 2 / 5 - 4 / 8
+    assert made["hedging"] is None and made["asked"] is None
     assert made["answers"] == {
         "lowest": [1, 0, 0, 1, 0], "highest": [1, 1, 0, 1, 0], "both": [2, 1, 0, 2, 0]
     }  # fmt: skip
     assert made["labels"] == list("12345") and made["assumed"] and made["center"] == "3"
-    assert made["sentence"].startswith("It hedges no more and no less than chance")
-    assert "the answer is 3, the center, for 40.0 % of the samples of 1 and 5" in made["sentence"]
+    assert made["sentence"].startswith("Whether it hedges can't be told from labels alone; ")
+    assert "the center, for 42.9 % of the samples of 1, 2, 4 and 5" in made["sentence"]
 
 
 @pytest.mark.parametrize("k", [3, 4, 5, 9])
@@ -100,24 +100,31 @@ def test_rows_in_another_order_give_the_same_intervals(write):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ((0, 2, 4), "less than chance"),
-        ((2, 1, 2), "more than chance"),
-        ((2, 2, 2), "no more and no less"),
+    ("share", "said"),
+    [  # half of the samples are answered with the center, and extreme with this probability
+        (0.5, "no more and no less than its belief asks for"),
+        (0.1, "more than its belief asks for"),
+        (1.0, "less than its belief asks for"),
     ],
 )
-def test_the_sentence_compares_with_chance(answer, said):
-    y_true, y_pred = np.repeat([0, 2, 4], 40), np.repeat(answer, 40)
-    made = audit(Predictions(y_true, y_pred, tuple("abcde"), None, False), resamples=200)
+def test_the_sentence_compares_with_the_belief(share, said):
+    y_true, y_pred = np.tile([0, 4], 400), np.repeat([0, 2], 400)
+    p = np.zeros((800, 5))
+    p[:400, 0] = p[:400, 2] = 0.5
+    p[400:, 0], p[400:, 2] = share, 1 - share
+    made = audit(Predictions(y_true, y_pred, tuple("abcde"), p, False), resamples=200)
+    asked = share / (share + p[0, 0])
+    assert made["asked"]["value"] == pytest.approx(asked)
+    assert made["hedging"]["value"] == pytest.approx(0.5 - asked)
     assert said in made["sentence"]
+    assert f"{100 * (0.5 - asked):+.1f}".replace("-", "−") + " points" in made["sentence"]
 
 
 def test_without_extreme_samples_it_says_so(write, capsys):
-    path = write("true,predicted\n2,3\n3,3\n4,2\n")
+    path = write("true,predicted\n3,3\n3,3\n3,2\n")
     assert main(["audit", str(path), "--labels", "1,2,3,4,5"]) == 0
     shown = capsys.readouterr().out
-    assert "No sample is of class 1 or 5" in shown and "CHR" in shown and "nan" not in shown
+    assert "No sample is of class 1, 2, 4 and 5" in shown and "CHR" in shown and "nan" not in shown
 
 
 def test_words_decimal_commas_and_names_of_columns(write):

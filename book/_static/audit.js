@@ -133,7 +133,6 @@ const Audit = (() => {
     made.center_recall = counts[c * k + c] / rows[c];
     made.extreme_recall = (counts[0] + counts[k * k - 1]) / (rows[0] + rows[k - 1]);
     made.center_rate = columns[c] / n;
-    made.hedging = made.CHR - made.center_rate;
     return made;
   }
 
@@ -151,8 +150,12 @@ const Audit = (() => {
     return { low: sorted[out] ?? NaN, high: sorted.at(-1 - out) ?? NaN };
   }
 
-  // Ranked probability score and center mass of each sample; the latter only where CHR_ext counts it.
-  function scores({ yTrue, shares }, k) {
+  // The two outermost classes on each side; with fewer than five classes the outermost.
+  const extremes = (k) => (k >= 5 ? [0, 1, k - 2, k - 1] : [0, k - 1]);
+
+  // Of each sample its ranked probability score; its center mass, where CHR_ext counts it; the
+  // probability of the extreme classes; and the same where the answer is the center, else 0.
+  function scores({ yTrue, yPred, shares }, k) {
     const c = (k - 1) >> 1;
     return yTrue.map((y, at) => {
       let reached = 0, squares = 0;
@@ -161,17 +164,20 @@ const Audit = (() => {
         squares += (reached - (y <= j)) ** 2;
       }
       const counted = c >= 2 && (y < 2 || y >= k - 2);
-      return [squares / (k - 1), counted ? shares[at][c] : NaN];
+      const belief = extremes(k).reduce((sum, j) => sum + shares[at][j], 0);
+      return [squares / (k - 1), counted ? shares[at][c] : NaN, belief, yPred[at] === c ? belief : 0];
     });
   }
 
-  function meanScores(scored) {
-    let rps = 0, mass = 0, counted = 0;
-    for (const [score, share] of scored) {
-      rps += score;
+  // Hedging is the rate that is seen minus the one that the probabilities ask for.
+  function meanScores(scored, seen) {
+    let rps = 0, mass = 0, counted = 0, belief = 0, center = 0;
+    for (const [score, share, extreme, answered] of scored) {
+      rps += score; belief += extreme; center += answered;
       if (!Number.isNaN(share)) { mass += share; counted++; }
     }
-    return { RPS: rps / scored.length, center_mass: mass / counted };
+    const asked = center / belief;
+    return { RPS: rps / scored.length, center_mass: mass / counted, hedging: seen - asked, asked };
   }
 
   function groups(answers, k, ends) {
@@ -194,7 +200,8 @@ const Audit = (() => {
     const count = (each) => {
       const counts = new Float64Array(k * k);
       for (let at = 0; at < n; at++) counts[cells[each(at)]]++;
-      return { ...figures(counts, k), ...(rows && meanScores(order.map((_, at) => rows[each(at)]))) };
+      const made = figures(counts, k), seen = k >= 5 ? made.CHR_ext : made.CHR;
+      return { ...made, ...(rows && meanScores(order.map((_, at) => rows[each(at)]), seen)) };
     };
     const values = count((at) => at), drawn = Object.fromEntries(Object.keys(values).map((name) => [name, []]));
     for (let first = 0; first < n * resamples; first += n) {
@@ -203,10 +210,11 @@ const Audit = (() => {
     }
     const metrics = {};
     for (const name in values) metrics[name] = { value: values[name], ...interval(drawn[name]) };
-    const { hedging } = metrics;
+    const { hedging = null, asked = null } = metrics;
     delete metrics.hedging;
+    delete metrics.asked;
     const made = {
-      labels: answers.labels, assumed: answers.assumed, samples: n, resamples, hedging, metrics,
+      labels: answers.labels, assumed: answers.assumed, samples: n, resamples, hedging, asked, metrics,
       extreme: yTrue.filter((y) => y === 0 || y === k - 1).length, center: answers.labels[(k - 1) >> 1],
       answers: { lowest: groups(answers, k, [0]), highest: groups(answers, k, [k - 1]), both: groups(answers, k, [0, k - 1]) },
     };
@@ -221,19 +229,21 @@ const Audit = (() => {
     return rounded.toFixed(digits).replace("-", "−");
   }
 
-  function sentence({ labels, extreme, center, metrics, hedging }) {
-    const low = labels[0], high = labels.at(-1);
-    if (!extreme) return `No sample is of class ${low} or ${high}, so nothing can be said about hedging.`;
-    const verdict = hedging.low > 0 ? "more than chance" : hedging.high < 0 ? "less than chance"
-      : "no more and no less than chance, as far as these samples show";
-    const [value, from, to] = ["value", "low", "high"].map((key) => {
-      const points = 100 * hedging[key];
-      return (points < 0 ? "" : "+") + fixed(points, 1);
-    });
-    const [chr, rate] = [metrics.CHR, metrics.center_rate].map((each) => fixed(100 * each.value, 1));
-    return `It hedges ${verdict}: the answer is ${center}, the center, for ${chr} % of the samples of ` +
-      `${low} and ${high} and for ${rate} % of all, a difference of ${value} points ` +
-      `(95 % interval ${from} to ${to}).`;
+  function sentence({ labels, center, metrics, hedging, asked }) {
+    const k = labels.length, ends = extremes(k).map((at) => labels[at]), percent = (share) => fixed(100 * share, 1);
+    const rate = k >= 5 ? metrics.CHR_ext : metrics.CHR, named = `${ends.slice(0, -1).join(", ")} and ${ends.at(-1)}`;
+    if (Number.isNaN(rate.value)) return `No sample is of class ${named}, so nothing can be said about hedging.`;
+    const seen = `the answer is ${center}, the center, for ${percent(rate.value)} % of the samples of `;
+    if (!hedging) {
+      return `Whether it hedges can't be told from labels alone; ${seen}${named} (95 % interval ${percent(rate.low)} ` +
+        `to ${percent(rate.high)}). A column of probabilities per label says how many of them its belief asks for.`;
+    }
+    const verdict = hedging.low > 0 ? "It hedges more than its belief asks for"
+      : hedging.high < 0 ? "It hedges less than its belief asks for"
+        : "It hedges no more and no less than its belief asks for, as far as these samples show";
+    const [value, from, to] = ["value", "low", "high"].map((key) => (hedging[key] < 0 ? "" : "+") + percent(hedging[key]));
+    return `${verdict}: ${seen}${named}, where its own probabilities ask for ${percent(asked.value)} %, ` +
+      `a difference of ${value} points (95 % interval ${from} to ${to}).`;
   }
 
   return { GROUPS, read, audit, fixed };

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from amol.metrics import METRICS, PROBABILITY_METRICS
+from companion.claims.hedging import extreme_classes, hedging
 from companion.data.csv_predictions import Predictions
 
 RESAMPLES = 2000
@@ -60,9 +61,9 @@ def audit(answers: Predictions, resamples: int = RESAMPLES) -> dict:
     dict
         ``labels``, ``assumed``, ``samples``, ``extreme`` (number of samples of the first and the
         last class), ``center`` (its label), ``resamples``; ``metrics``, by name ``value``,
-        ``low`` and ``high``; ``hedging``, the same of CHR − center rate; ``answers``, how many
-        samples of the ``lowest`` class, the ``highest`` and ``both`` go to each of `GROUPS`;
-        ``sentence``.
+        ``low`` and ``high``; ``hedging`` and ``asked``, the same of `companion.claims.hedging`, None
+        without probabilities; ``answers``, how many samples of the ``lowest`` class, the
+        ``highest`` and ``both`` go to each of `GROUPS`; ``sentence``.
 
     Notes
     -----
@@ -90,7 +91,8 @@ def audit(answers: Predictions, resamples: int = RESAMPLES) -> dict:
         "extreme": int(np.isin(y_true, ends["both"]).sum()),
         "center": answers.labels[(k - 1) // 2],
         "resamples": resamples,
-        "hedging": metrics.pop("hedging"),
+        "hedging": metrics.pop("hedging", None),
+        "asked": metrics.pop("asked", None),
         "metrics": metrics,
         "answers": {name: _groups(y_true, y_pred, k, end) for name, end in ends.items()},
     }
@@ -100,8 +102,9 @@ def audit(answers: Predictions, resamples: int = RESAMPLES) -> dict:
 def _figures(y_true: np.ndarray, y_pred: np.ndarray, k: int, shares) -> dict[str, float]:
     names = (*NAMES, "center_rate")
     figures = {name: METRICS[name](y_true, y_pred, k) for name in names}
-    figures["hedging"] = figures["CHR"] - figures["center_rate"]
     if shares is not None:
+        beyond = hedging(y_true, y_pred, shares)
+        figures |= {"hedging": beyond.excess, "asked": beyond.asked}
         figures |= {name: metric(y_true, shares) for name, metric in PROBABILITY_METRICS.items()}
     return figures
 
@@ -119,25 +122,34 @@ def _groups(y_true: np.ndarray, y_pred: np.ndarray, k: int, ends: Sequence[int])
 
 
 def sentence(made: dict) -> str:
-    """Whether the classifier hedges more or less than chance would, with the figures behind it.
+    """Whether the classifier hedges beyond what its belief asks for, with the figures behind it.
 
-    Chance is an answer that has nothing to do with the true class: it gives the center to extreme
-    samples as often as to all samples, so that CHR − center rate is 0.
+    From labels alone that can't be told; then the sentence says how often it answers the center.
     """
-    low, high = made["labels"][0], made["labels"][-1]
-    if not made["extreme"]:
-        return f"No sample is of class {low} or {high}, so nothing can be said about hedging."
-    chr_, rate = (made["metrics"][name]["value"] for name in ("CHR", "center_rate"))
-    hedging = made["hedging"]
-    verdict = "no more and no less than chance, as far as these samples show"
-    if hedging["low"] > 0:
-        verdict = "more than chance"
-    if hedging["high"] < 0:
-        verdict = "less than chance"
-    points = [f"{100 * hedging[name]:+.1f}".replace("-", "−") for name in hedging]
+    labels, center = made["labels"], made["center"]
+    ends = [labels[k] for k in extreme_classes(len(labels))]
+    rate = made["metrics"]["CHR_ext" if len(labels) >= 5 else "CHR"]
+    named = f"{', '.join(ends[:-1])} and {ends[-1]}"
+    if np.isnan(rate["value"]):
+        return f"No sample is of class {named}, so nothing can be said about hedging."
+    seen = f"the answer is {center}, the center, for {100 * rate['value']:.1f} % of the samples of "
+    hedged = made["hedging"]
+    if hedged is None:
+        low, high = (f"{100 * rate[name]:.1f}" for name in ("low", "high"))
+        return (
+            f"Whether it hedges can't be told from labels alone; {seen}{named} (95 % interval "
+            f"{low} to {high}). A column of probabilities per label says how many of them its "
+            "belief asks for."
+        )
+    verdict = "It hedges no more and no less than its belief asks for, as far as these samples show"
+    if hedged["low"] > 0:
+        verdict = "It hedges more than its belief asks for"
+    if hedged["high"] < 0:
+        verdict = "It hedges less than its belief asks for"
+    points = [f"{100 * hedged[name]:+.1f}".replace("-", "−") for name in ("value", "low", "high")]
     return (
-        f"It hedges {verdict}: the answer is {made['center']}, the center, for "
-        f"{100 * chr_:.1f} % of the samples of {low} and {high} and for {100 * rate:.1f} % of all, "
+        f"{verdict}: {seen}{named}, where its own probabilities ask for "
+        f"{100 * made['asked']['value']:.1f} %, "
         f"a difference of {points[0]} points (95 % interval {points[1]} to {points[2]})."
     )
 
