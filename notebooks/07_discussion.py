@@ -24,7 +24,7 @@ import pandas as pd
 
 from amol.losses import center_class
 from companion import StudySettings, predictions, run_study
-from companion.claims.tails import certainty
+from companion.claims.hedging import tail_confidence
 from companion.data.dataset import split
 from companion.page import figures, footer, pictures, say, show, tables
 from companion.page.words import listed, on
@@ -204,8 +204,8 @@ sure = {}
 trained = [n for n in settings.datasets if not np.isnan(tables.value(summary, n, "AMOL", "J_c"))]
 for name in trained:
     y_true, _, probabilities = predictions(settings, name, "AMOL")
-    cells = [certainty(y_true, p) for p in probabilities]
-    sure[name] = [np.mean([c[f"tail_{m}"] for c in cells]) for m in ("accuracy", "confidence")]
+    found = [tail_confidence(y_true, p) for p in probabilities]
+    sure[name] = np.mean([[each.seen, each.asked] for each in found], axis=0)
 over = [name for name, (right, confidence) in sure.items() if right < confidence]
 under = [name for name, (right, confidence) in sure.items() if right > confidence]
 figures_of = "; ".join(f"{tables.literal(n)}: right {sure[n][0]:.2f}, mean confidence "
@@ -213,11 +213,11 @@ figures_of = "; ".join(f"{tables.literal(n)}: right {sure[n][0]:.2f}, mean confi
 say(
     "- **Calibration.** The distribution that minimizes AMOL is not the truth ([Figure "
     "least](03_method.ipynb#fig-least)), so its probabilities are not to be taken at face value.",
-    (bool(over and under), "The paper calls AMOL underconfident at the tails. Over the two lowest "
-     f"and two highest classes it is so {on(under)}, and overconfident {on(over)} ({figures_of}).",
-     "The paper calls AMOL underconfident at the tails. Over the two lowest and two highest "
-     f"classes it is {'over' if over else 'under'}confident {on(over or under)} ({figures_of})."
-     if figures_of else ""),
+    (bool(under) and not over,
+     "Where it answers with one of the two lowest or two highest classes it is underconfident "
+     f"{on(under)} ({figures_of}).",
+     "Where it answers with one of the two lowest or two highest classes it is overconfident "
+     f"{on(over)} and underconfident {on(under)} ({figures_of})." if figures_of else ""),
 )  # fmt: skip
 
 # %% [markdown]

@@ -2,7 +2,8 @@
 # # Conclusion: what holds, and what to use
 #
 # The paper's claims stand one by one in the [ledger](ledger.ipynb), with the revisions of their
-# rules. This page says in words what remains of them and what follows for use. Its sentences rest
+# rules; beside them what it defines, grants or leaves open, and where it disagrees with itself.
+# This page says in words what remains of them and what follows for use. Its sentences rest
 # on random splits of the data, every loss on the same ones ([What the error bars don't
 # show](splits.ipynb)): a difference is *shown* where its corrected 95 % interval
 # [(corrected)](splits.ipynb#eq-corrected) leaves zero out.
@@ -66,7 +67,10 @@ say(
     (len(better) > 0 and not worse,
      f"AMOL calls fewer samples near the ends “center” than cross-entropy on {listed(better)}; "
      "elsewhere no difference is shown.",
-     f"AMOL's hedging against cross-entropy's: {both(worse, better, 'higher', 'lower')}."),
+     f"AMOL's rate of center answers near the ends against cross-entropy's: "
+     f"{both(worse, better, 'higher', 'lower')}."),
+    "That is a rate, not yet a fault: how much of cross-entropy's its own belief asks for is on "
+    "[Table asked](01_introduction.ipynb#tab-asked) and in the ledger.",
 )  # fmt: skip
 
 # %%
@@ -140,9 +144,10 @@ say(
 # Four lines of future work close the paper. What this book can add:
 #
 # - **Monotonicity and properness.** AMOL is not proper: [Figure least](03_method.ipynb#fig-least)
-#   has the answer that minimizes it, and that is not the truth. Up to which weight a sure answer
-#   costs more the farther it is off, and from which the label can fall though belief moves up, is
-#   in [Table limits](what_each_loss_asks_for.ipynb#tab-limits).
+#   has the answer that minimizes it, and that is not the truth. In one sense it is monotone at the
+#   paper's α = 1: a sure wrong answer costs more the farther it is off. In another it is not: from
+#   four classes on, an answer can fall though the belief moves up. [Table
+#   limits](what_each_loss_asks_for.ipynb#tab-limits) has the weights at which each ends.
 # - **Medical grading**, where calling a severe case moderate does harm. No such data set is here;
 #   [Fork this](../book/fork.md) trains all losses on one.
 # - **More classes.** The losses take any number; the effect has been measured for up to nine only,

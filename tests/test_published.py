@@ -1,6 +1,7 @@
 """The paper's numbers and claims are complete, consistent and point at things that exist."""
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,15 @@ from amol.losses import LOSSES, PAPER_METHODS
 from amol.metrics import METRICS, PROBABILITY_METRICS
 from companion.claims.evidence import TAIL_METRICS
 from companion.data.datasets import DATASETS, MORE_DATASETS
-from companion.paper.published import CLAIMS, PLACES, PUBLISHED, published
+from companion.paper.published import (
+    CLAIMS,
+    CONTRADICTIONS,
+    KINDS,
+    PLACES,
+    PUBLISHED,
+    STATEMENTS,
+    published,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,21 +51,34 @@ def test_repeated_numbers_agree():
     assert (cells.size() == 2).sum() == 4
 
 
-def test_claims_are_well_formed():
+PLACE = re.compile(
+    r"(Abstract|Section [1-8](\.[1-5])?)( ¶[1-9]\.[1-9]|, item [1-4])|Table [1-4]"
+    r"|Figure [1-3], sentence [1-4]|Checklist, item [1-6]"
+)
+
+
+def test_statements_are_well_formed_and_placed_to_the_sentence():
     assert len(CLAIMS) >= 25
-    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
-    for claim in CLAIMS:
-        assert claim.where and claim.claim and claim.rule and claim.href
-        assert set(claim.datasets) <= {*DATASETS, *MORE_DATASETS}
-        assert set(claim.methods) <= set(LOSSES)
-        assert set(claim.metrics) <= {*METRICS, *PROBABILITY_METRICS, *TAIL_METRICS}
-        assert bool(claim.verdict) == bool(claim.reason)
-        assert not claim.pairs or (claim.datasets and claim.metrics)
-    kinds = {claim.kind for claim in CLAIMS}
-    assert kinds == {"comparison", "property", "data", "literature", "reading"}
+    assert len({each.id for each in STATEMENTS}) == len(STATEMENTS)
+    for each in STATEMENTS:
+        assert each.where and each.claim and each.rule and each.href
+        assert all(PLACE.fullmatch(place) for place in each.where), each.where
+        assert set(each.datasets) <= {*DATASETS, *MORE_DATASETS}
+        assert set(each.methods) <= set(LOSSES)
+        assert set(each.metrics) <= {*METRICS, *PROBABILITY_METRICS, *TAIL_METRICS}
+        assert not each.verdict or each.reason
+        assert not each.pairs or (each.datasets and each.metrics)
+    assert {each.kind for each in STATEMENTS} == set(KINDS)
 
 
-@pytest.mark.parametrize("href", sorted({*PLACES.values(), *(claim.href for claim in CLAIMS)}))
+def test_contradictions_have_both_places():
+    for each in CONTRADICTIONS:
+        assert each.says != each.other_says
+        for place in "; ".join((each.where, each.other_where)).split("; "):
+            assert PLACE.fullmatch(place) or place in ("Tables 2 to 4", "Section 4"), place
+
+
+@pytest.mark.parametrize("href", sorted({*PLACES.values(), *(each.href for each in STATEMENTS)}))
 def test_links_point_at_labels(href):
     page, _, label = href.partition(".html")
     assert label.removeprefix("#") in (ROOT / f"{page}.py").read_text(encoding="utf-8")

@@ -76,9 +76,8 @@ TABLE = "70,2,low,mid,high\n" + "".join(f"{a},{b},{y}\n" for a, b, y in ROWS)
 CLAIM = """
 [[claim]]
 id = "recipe-claim"
-where = "Section 5"
+where = ["Section 5.1 ¶1.2"]
 claim = "OLL has a higher QWK than AMOL-OLL."
-kind = "comparison"
 datasets = ["Wine Red", "Abalone"]
 pairs = [["OLL", "AMOL-OLL"]]
 metrics = ["QWK"]

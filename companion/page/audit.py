@@ -61,8 +61,8 @@ def audit(answers: Predictions, resamples: int = RESAMPLES) -> dict:
     dict
         ``labels``, ``assumed``, ``samples``, ``extreme`` (number of samples of the first and the
         last class), ``center`` (its label), ``resamples``; ``metrics``, by name ``value``,
-        ``low`` and ``high``; ``hedging`` and ``asked``, the same of `companion.claims.hedging`, None
-        without probabilities; ``answers``, how many samples of the ``lowest`` class, the
+        ``low`` and ``high``; ``hedging`` and ``asked``, the same of `companion.claims.hedging`,
+        None without probabilities; ``answers``, how many samples of the ``lowest`` class, the
         ``highest`` and ``both`` go to each of `GROUPS`; ``sentence``.
 
     Notes

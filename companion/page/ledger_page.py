@@ -13,10 +13,11 @@ from companion.paper.published import CONTRADICTIONS, REVISIONS
 SIGNS = dict(zip(VERDICTS, "✓↗?✗–", strict=True))
 # Sections in the paper's order, with the tables and figures that stand in them.
 PARTS = {
-    "Abstract": (), "Section 1": (), "Section 4": ("Table 1",),
+    "Abstract": (), "Section 1": (), "Section 2": (), "Section 3": ("Figure 1",),
+    "Section 4": ("Table 1",),
     "Section 5.1": ("Table 2", "Table 3", "Figure 2"), "Section 5.2": (),
     "Section 5.3": ("Figure 3",), "Section 5.4": (), "Section 6": ("Table 4",), "Section 7": (),
-    "Section 8": (),
+    "Section 8": (), "Checklist": (),
 }  # fmt: skip
 NONE = "not about numbers"
 
@@ -28,7 +29,7 @@ def part_of(where: str) -> str:
     ('Section 5.3', 'Section 5.1')
     """
     for part, results in PARTS.items():
-        if re.match(rf"({'|'.join(map(re.escape, (part, *results)))})(?![\d.]*\d)", where):
+        if re.match(rf"({'|'.join(map(re.escape, (part, *results)))})(?!\d)", where):
             return part
     raise ValueError(f"no section holds {where!r}; allowed: {', '.join(PARTS)}")
 
