@@ -160,13 +160,10 @@ revised, moved = ledger_page.revision_cells(), ledger_page.moved_verdicts()
 show(
     "tab-revisions", revised, fold=f"How the rules were revised ({len(revised)})",
     caption="Rules and claims entered the repository together with first results; these were "
-    "changed after results were known. On the same runs, verdicts moved as the last column says.",
+    f"changed after results were known. On the same runs {moved['worse']} verdicts moved to the "
+    f"paper's disadvantage and {moved['better']} to its advantage; {moved['entered']} were entered "
+    f"and {moved['left']} taken back, for what they stood on is no claim.",
 )  # fmt: skip
-say(
-    f"Revisions moved {moved['worse']} verdicts to the paper's disadvantage and {moved['better']} "
-    f"to its advantage, entered {moved['entered']} of claims that were missing or could not be "
-    f"tested, and took back {moved['left']}, for what they stood on is no claim."
-)
 
 # %% tags=["remove-input"]
 footer(settings, runs)

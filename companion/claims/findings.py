@@ -110,6 +110,15 @@ def property_correct_extreme(evidence, claim):
 
 
 @finding
+def property_inward(evidence, claim):
+    m = center_weight(7, 1.0, "linear", "inward")
+    return _throughout({
+        f"y = {y}": bool((m[y, 4:] == 1).all() and m[y, 3] > 1 and m[6 - y].equal(m[y].flip(0)))
+        for y in range(3)
+    })  # fmt: skip
+
+
+@finding
 def kl_at_zero(evidence, claim):
     holds = {}
     for k in CLASSES_IN_USE:
