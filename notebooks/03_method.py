@@ -1,6 +1,11 @@
 # %% [markdown]
 # # Method: a number for hedging, a loss against it
 #
+# > **In short.** The *center-hedging rate*, CHR, is the share of samples from both ends of the
+# > scale that are called the center. *AMOL* compares the network's answer with a bell-shaped target
+# > around the label and multiplies each class's term by a weight, which is large only where the
+# > label is at an end and the class near the center. One number, $\alpha$, says how strong it is.
+#
 # The method has two parts: the center-hedging rate, which measures the fault, and AMOL, which
 # penalizes it. Both rest on one idea, the [center](../book/glossary.md#term-center-class) of the
 # scale. For $K$ classes it is

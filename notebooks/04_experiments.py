@@ -48,6 +48,19 @@ settings = StudySettings(
 )  # fmt: skip
 loaded = {name: settings.load(name) for name in settings.datasets}
 
+# %%
+rows, classes = (sorted(f(data) for data in loaded.values())
+                 for f in (lambda data: len(data.y), lambda data: data.num_classes))  # fmt: skip
+say(
+    f"> **In short.** Data sets: {len(loaded)}, of {rows[0]:,} to {rows[-1]:,} rows and "
+    f"{classes[0]} to {classes[-1]} ordered classes. One small network, trained with "
+    f"{len(settings.methods)} losses from {len(settings.seeds)} random starts each, on one "
+    "[split](../book/glossary.md#term-split) of the data into training, validation and test part. "
+    f"The paper states most of the recipe; {len(CHOICES)} questions it leaves open were answered "
+    "here.",
+    below="title",
+)
+
 # %% [markdown]
 # ## The data sets
 

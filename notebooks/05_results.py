@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Results: agreement and hedging, side by side
 #
-# Every data set, every loss, every [seed](../book/glossary.md#term-seed): the paper's two main
-# tables, its two result figures and its passages on single data sets. The paper's numbers stand
+# Every data set, every loss, every [seed](../book/glossary.md#term-seed), that is every random start
+# of the network: the paper's two main tables, its two result figures and its passages on single data sets. The paper's numbers stand
 # under ours; the [ledger](ledger.ipynb) judges them. To look at single networks, filter the live
 # chart of [Figure explorer-results](explorer.ipynb#fig-explorer-results).
 
@@ -245,6 +245,14 @@ say(
      "corrects for chance, so that few large errors count for more than many small ones."),
     "[Ablation: which part does the work?](06_ablation.ipynb) compares it with `KL`, AMOL without "
     "the weight.",
+)  # fmt: skip
+found = {metric: against("AMOL", metric) for metric in ("QWK", rate, "MAE")}
+say(
+    "> **In short.** Means over random starts on one split of the data:", lead(agreement, "AMOL",
+    "best QWK"), *(f"AMOL's {metric} is {changes(part)} than cross-entropy's."
+                   for metric, part in found.items() if len(part)),
+    "[What the error bars don't show](splits.ipynb) says which of these differences remain on "
+    "other splits.", below="title",
 )  # fmt: skip
 
 # %%

@@ -20,6 +20,7 @@ def show(
     caption: str | list[Sentence],
     alt: str | list[Sentence] = "",
     data: pd.DataFrame | None = None,
+    fold: str = "",
 ) -> None:
     """Display a table, figure or live chart with its caption, and write its files.
 
@@ -37,6 +38,8 @@ def show(
     data : DataFrame, optional
         What the CSV file holds: of a figure what is drawn; of a table its numbers in full, by
         default its cells.
+    fold : str
+        Words under which the book folds what few readers ask for.
 
     Raises
     ------
@@ -58,7 +61,8 @@ def show(
     else:
         _show_figure(label, result, alt, data)
     heading = f'<a id="{label}"></a>**{KINDS[kind]} {name}.** '
-    about = {"label": label, "caption": text} | ({"alt": alt} if alt else {})
+    about = {"label": label, "caption": text, "alt": alt, "fold": fold}
+    about = {key: value for key, value in about.items() if value}
     show_markdown(f"{heading}{text}{grid}", result=about, sentences=records)
 
 
