@@ -355,6 +355,38 @@ show(
 # columns). Mind `AMOL-OLL`: the terms of [(oll)](02_background.ipynb#eq-oll) are rewards, so there
 # the weight rewards center mass instead of penalizing it.
 #
+# ## Equations here and there
+#
+# The paper numbers five equations and gives others in words. [Table equations](#tab-equations) says
+# which is which.
+
+# %%
+equations = {
+    "Center of the scale: [(center)](#eq-center)": "in the text of Section 2.1",
+    "CHR: [(chr)](#eq-chr)": "(1)",
+    "CHR_ext: [(chr-ext)](#eq-chr-ext)": "(2)",
+    "How extreme a label is: [(delta)](#eq-delta)": "(3)",
+    "The weight: [(weight)](#eq-weight)": "(4)",
+    "AMOL: [(amol)](#eq-amol)": "(5); its target $p$ in words below it",
+    "The inward weight: [(weight-asym)](#eq-weight-asym)": "in words, Section 3.5",
+    "Cross-entropy: [(ce)](02_background.ipynb#eq-ce)": "by name, Section 2.2",
+    "OLL in the paper's words: [(oll)](02_background.ipynb#eq-oll)": "in words, Section 2.2",
+    "OLL as its authors define it: [(oll-castagnos)](02_background.ipynb#eq-oll-castagnos)":
+        "cited in Section 2.2, not written down",
+    "SORD: [(sord)](02_background.ipynb#eq-sord)": "in words, Section 2.2",
+    "SLACE: [(slace)](02_background.ipynb#eq-slace)": "by its properties, Section 2.2",
+    "CORAL, CORN: [(coral)](02_background.ipynb#eq-coral), [(corn)](02_background.ipynb#eq-corn)":
+        "in words, Section 1",
+    "Focal loss: [(focal)](02_background.ipynb#eq-focal)": "by name, Section 7",
+    "Not the paper's: [(jc)](07_discussion.ipynb#eq-jc), [(corrected)](splits.ipynb#eq-corrected), "
+    "[(reward)](choices.ipynb#eq-reward)": "–",
+}  # fmt: skip
+show(
+    "tab-equations", pd.Series(equations, name="In the paper").rename_axis("Here").to_frame(),
+    caption="This book's equations, and their numbers or places in the paper.",
+)  # fmt: skip
+
+# %% [markdown]
 # ## Exercises
 #
 # **1. By hand.** Five classes, $\alpha = 2$, true class 0. What is $m(1, 0)$, and what is the

@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Results: agreement and hedging, side by side
 #
-# Every data set, every loss, every [seed](../book/glossary.md#term-seed), that is every random start
-# of the network: the paper's two main tables, its two result figures and its passages on single data sets. The paper's numbers stand
-# under ours; the [ledger](ledger.ipynb) judges them. To look at single networks, filter the live
-# chart of [Figure explorer-results](explorer.ipynb#fig-explorer-results).
+# Every data set, every loss, every [seed](../book/glossary.md#term-seed), that is every random
+# start of the network: the paper's two main tables, its two result figures and its passages on
+# single data sets. The paper's numbers stand under ours; the [ledger](ledger.ipynb) judges them. To
+# look at single networks, filter the live chart of [Figure
+# explorer-results](explorer.ipynb#fig-explorer-results).
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files

@@ -200,8 +200,8 @@ say(
 #
 # - **Strength and width.** The paper names one number to set, $\alpha$; the Gaussian target has a
 #   second, $\sigma$. [Figure strength](06_ablation.ipynb#fig-strength) changes the first.
-# - **Center.** The method assumes that the middle of the scale is special. With two humps in the
-#   labels, or with an even number of classes, that is less clear.
+# - **Center.** The paper grants that the inward variant needs a well-defined center, which is less
+#   clear with two humps in the labels. With an even number of classes no variant has one.
 # - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
 #   of a wrong class, and cross-entropy's doesn't ([Every loss that the paper names](losses.ipynb)
 #   has the figures).
@@ -225,10 +225,11 @@ figures_of = "; ".join(f"{tables.literal(n)}: right {sure[n][0]:.2f}, mean confi
 say(
     "- **Calibration.** The distribution that minimizes AMOL is not the truth ([Figure "
     "least](03_method.ipynb#fig-least)), so its probabilities are not to be taken at face value.",
-    (bool(over and under), "The paper calls AMOL underconfident at the tails. Over the two lowest "
-     f"and two highest classes it is so {on(under)}, and overconfident {on(over)} ({figures_of}).",
-     "The paper calls AMOL underconfident at the tails. Over the two lowest and two highest "
-     f"classes it is {'over' if over else 'under'}confident {on(over or under)} ({figures_of})."
+    "The paper says that AMOL gives up guarantees of calibration, and measures none.",
+    (bool(over and under), "Over the two lowest and two highest classes AMOL is underconfident "
+     f"{on(under)}, and overconfident {on(over)} ({figures_of}).",
+     "Over the two lowest and two highest classes AMOL is "
+     f"{'over' if over else 'under'}confident {on(over or under)} ({figures_of})."
      if figures_of else ""),
 )  # fmt: skip
 

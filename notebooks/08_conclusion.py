@@ -55,9 +55,10 @@ say(
     (len(qwk_better) > 0 and not qwk_worse and (gain > 0).all(),
      f"AMOL's mean QWK is above that of cross-entropy on every data set, by {gain.min():.3f} to "
      f"{gain.max():.3f} over {splits} splits; shown on {listed(qwk_better)}.",
-     f"AMOL's QWK against that of cross-entropy: {both(qwk_better, qwk_worse, 'higher', 'lower')}."),
-    f"Without AMOL's weight (`KL`): {both(*differ('KL', 'CE', 'QWK')[1:], 'higher', 'lower')}. With "
-    f"the weight instead of without: {both(*differ('AMOL', 'KL', 'QWK')[1:], 'higher', 'lower')}.",
+     f"AMOL's QWK against cross-entropy's: {both(qwk_better, qwk_worse, 'higher', 'lower')}."),
+    f"Without AMOL's weight (`KL`): {both(*differ('KL', 'CE', 'QWK')[1:], 'higher', 'lower')}. "
+    "With the weight against without: "
+    f"{both(*differ('AMOL', 'KL', 'QWK')[1:], 'higher', 'lower')}.",
 )  # fmt: skip
 _, better, worse = differ("AMOL", "CE", "CHR_ext")
 less, more = better, worse
@@ -76,8 +77,8 @@ ends, center = (differ("AMOL", "CE", f"{name}_recall")[1:] for name in ("extreme
 say(
     "- **What it loses.**",
     f"AMOL's average error, MAE, against that of cross-entropy: "
-    f"{both(worse, better, 'higher', 'lower')} (means: {changes(mae)}). Against `KL`, the same loss "
-    f"without the weight: {both(*base[::-1], 'higher', 'lower')}.",
+    f"{both(worse, better, 'higher', 'lower')} (means: {changes(mae)}). Against `KL`, the same "
+    f"loss without the weight: {both(*base[::-1], 'higher', 'lower')}.",
     (any(ends),
      f"Samples of the first and last class: AMOL finds {both(*ends, 'more', 'fewer')}.",
      "In the recall of the first and last class no difference is shown."),

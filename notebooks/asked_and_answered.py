@@ -136,10 +136,10 @@ say(
 #
 # ## Un-mixing
 #
-# What [soft labels](../book/glossary.md#term-soft-label) blurred, `amol.losses.unmix` takes back, without training: the belief $h$ with
-# the greatest $\sum_k p_k \log (Q^\top h)_k$. How much noise that may amplify says the condition
-# number of $Q$. The networks are new ones on ten data sets and six splits, and the temperature
-# comes from the validation part.
+# What [soft labels](../book/glossary.md#term-soft-label) blurred, `amol.losses.unmix` takes back,
+# without training: the belief $h$ with the greatest $\sum_k p_k \log (Q^\top h)_k$. How much noise
+# that may amplify says the condition number of $Q$. The networks are new ones on ten data sets and
+# six splits, and the temperature comes from the validation part.
 
 # %% tags=["show-input"]
 remedy = recordings.load("remedies")

@@ -199,10 +199,11 @@ say(
     (one_split, "**supported**.", "**not supported**."), below="heading",
 )  # fmt: skip
 say(
-    "The rule of the verdict: 42 is among the nearest twentieth in QWK, and the printed ± is below the standard "
-    "deviation over splits in at least three cells of four. It is the best guess, not a proof: "
-    "other splits fit about as well, the batch size was picked on split 42, which favors it a "
-    "little, and the paper's data preparation may differ from ours in ways that no split reveals."
+    "The rule of the verdict: 42 is among the nearest twentieth in QWK, and the printed ± is below "
+    "the standard deviation over splits in at least three cells of four. It is the best guess, not "
+    "a proof: other splits fit about as well, the batch size was picked on split 42, which favors "
+    "it a little, and the paper's data preparation may differ from ours in ways that no split "
+    "reveals."
 )
 
 # %% [markdown]

@@ -3,8 +3,8 @@
 #
 # The paper's ± is a spread over random starts on, it seems, one
 # [split](../book/glossary.md#term-split) of the data into training, validation and test part ([What
-# did the paper run?](choices.ipynb)). It says how much a network's first weights matter. It doesn't say
-# whether AMOL would beat cross-entropy on *other* samples from the same source, which is what a
+# did the paper run?](choices.ipynb)). It says how much a network's first weights matter. It doesn't
+# say whether AMOL would beat cross-entropy on *other* samples from the same source, which is what a
 # reader wants to know. For that the split itself must be drawn again. Here are the paper's tables
 # over random splits, every loss on the same ones, with intervals for the differences.
 
@@ -69,8 +69,8 @@ for label, (metric, caption) in captions.items():
 # $$
 #
 # The second summand doesn't shrink with more splits, for they bring no new data. It is a cautious
-# interval: if it excludes zero, a difference is called *shown*, and the sign of the difference is unlikely to be an accident of the
-# splits; if it doesn't, nothing is shown either way.
+# interval: if it excludes zero, a difference is called *shown*, and the sign of the difference is
+# unlikely to be an accident of the splits; if it doesn't, nothing is shown either way.
 
 # %% tags=["show-input"]
 pairs = [("AMOL", "CE"), ("AMOL", "OLL"), ("AMOL", "SORD"), ("AMOL", "KL"),

@@ -126,7 +126,7 @@ def check_bits(page, dataset, method, seed, **chosen):
     settings = StudySettings(datasets=[dataset], methods=[method], seeds=[seed], **chosen)
     run = plan(settings)[0]
     outcome = engine.train(run.loss, seed, run.data.arrays, settings.protocol)
-    given = training_page.page_data(settings)
+    given = training_page.page_data(settings, [method])
     data = {"classes": run.data.arrays.num_classes}
     message = {"loss": method, "alpha": settings.alpha, "sigma": settings.sigma, "seed": seed,
                "data": data, "parts": given["sets"][dataset]["parts"],
@@ -156,9 +156,9 @@ def test_other_shapes_end_with_the_same_bits(page, hidden, layers, batch_size):
 
 def test_page_data_refuses_what_the_browser_does_not_know():
     with pytest.raises(ValueError, match="methods holds 'CORAL'"):
-        training_page.page_data(StudySettings(methods=["CE", "CORAL"]))
+        training_page.page_data(StudySettings(methods=["CE", "CORAL"]), ["CE"])
     with pytest.raises(ValueError, match="dropout"):
-        training_page.page_data(StudySettings(methods=["CE"], dropout=0.5))
+        training_page.page_data(StudySettings(methods=["CE"], dropout=0.5), ["CE"])
 
 
 needs_page = pytest.mark.skipif(not PAGE.exists(), reason="no page in _build/html: run `make book`")

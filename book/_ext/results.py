@@ -15,6 +15,7 @@ from sphinx.util import logging
 
 from companion.claims.verdicts import VERDICTS
 from companion.page.citations import bibliography
+from companion.page.results import folded
 from companion.page.tables import DASH
 
 logger = logging.getLogger(__name__)
@@ -38,20 +39,20 @@ def downloads(label: str, results: Path) -> str:
 
 def placed(text: str, result: dict, results: Path) -> str:
     """MyST of a result that `companion.page.show` displayed as ``text``."""
-    if fold := result.get("fold"):
-        inner = placed(text, {**result, "fold": ""}, results)
-        return f":::::{{dropdown}} {fold}\n:class-container: fold\n\n{inner}\n:::::"
     label, caption = result["label"], " ".join(result["caption"].split())
     links = downloads(label, results)
     if alt := result.get("alt"):
         head = [f"::::{{figure}} /build/results/figures/{label}.svg", f":name: {label}"]
         alt = json.dumps(alt, ensure_ascii=False)  # as YAML reads it
         return "\n".join([*head, f":alt: {alt}", "", caption, links, "::::"])
-    grid = text.partition("\n\n")[2]
+    fold = result.get("fold", "")
+    text = text.removesuffix("\n\n</details>") if fold else text
+    grid = text.split("\n\n", 2 if fold else 1)[-1]
     head = [f"::::{{table}} {caption}", f":name: {label}"]
     if EMPTY.fullmatch("".join(grid.splitlines()[2:])):
         head.append(":class: empty")  # its caption says so and keeps its number
-    return "\n".join([*head, "", grid, "::::", "", f'<p class="downloads">{links}</p>'])
+    table = "\n".join([*head, "", grid, "::::", "", f'<p class="downloads">{links}</p>'])
+    return folded(table, fold) if fold else table
 
 
 def shown(cell: dict, results: Path) -> tuple[list[dict], list[dict]]:

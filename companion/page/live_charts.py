@@ -220,7 +220,12 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     text = "datum.method + ', seed ' + datum.seed + ': ' + format(datum.value, '.3f')"
     colors = alt.Scale(domain=methods, range=[method_style(name)[0] for name in methods])
     dots = base.mark_circle(size=70, **_described(text)).encode(
-        x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False, padding=12)),
+        x=alt.X(
+            "value:Q",
+            title=None,
+            scale=alt.Scale(zero=False, padding=12),
+            axis=alt.Axis(tickCount=6, labelFlush=False, labelOverlap="greedy"),
+        ),
         yOffset=alt.YOffset("seed:O", scale=alt.Scale(paddingOuter=0.5)),
         color=alt.Color("method:N", scale=colors, legend=None),
         opacity=alt.when(near).then(alt.value(0.8)).otherwise(alt.value(0.12)),

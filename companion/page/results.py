@@ -39,7 +39,7 @@ def show(
         What the CSV file holds: of a figure what is drawn; of a table its numbers in full, by
         default its cells.
     fold : str
-        Words under which the book folds what few readers ask for.
+        Words under which a long table is folded.
 
     Raises
     ------
@@ -61,9 +61,15 @@ def show(
     else:
         _show_figure(label, result, alt, data)
     heading = f'<a id="{label}"></a>**{KINDS[kind]} {name}.** '
-    about = {"label": label, "caption": text, "alt": alt, "fold": fold}
-    about = {key: value for key, value in about.items() if value}
-    show_markdown(f"{heading}{text}{grid}", result=about, sentences=records)
+    about = {"label": label, "caption": text}
+    about |= {name: words for name, words in (("alt", alt), ("fold", fold)) if words}
+    shown = f"{heading}{text}{grid}"
+    show_markdown(folded(shown, fold) if fold else shown, result=about, sentences=records)
+
+
+def folded(text: str, words: str) -> str:
+    """Markdown folded under some words."""
+    return f'<details class="fold"><summary>{words}</summary>\n\n{text}\n\n</details>'
 
 
 def _show_figure(label: str, result, alt: str, data: pd.DataFrame) -> None:
