@@ -178,8 +178,8 @@ show(
 #
 # Each network of this book is trained in the same way, whatever its loss: on the training part of
 # the [split](../book/glossary.md#term-split), with early stopping on the validation part. The test
-# part serves evaluation alone, never training or stopping. (What the paper leaves open was settled by
-# comparing test scores with the *printed* test scores, or is the plainest reading; [Table
+# part serves evaluation alone, never training or stopping. (What the paper leaves open was settled
+# by comparing test scores with the *printed* test scores, or is the plainest reading; [Table
 # choices](choices.ipynb#tab-choices) has the questions with their evidence.) [Table
 # protocol](#tab-protocol) has the whole recipe.
 

@@ -187,6 +187,24 @@ def test_recorded_run_is_equal_and_the_page_asks_nobody(browser):  # noqa: F811
 
 
 @needs_page
+def test_it_opens_with_what_the_book_has_trained(browser):  # noqa: F811
+    page = browser.new_context().new_page()
+    page.goto(PAGE.as_uri())
+    assert "KL" in page.locator(".train h3").first.inner_text()
+    assert page.get_by_label("data set").input_value() == "Abalone"
+    told = page.locator(".train-verdict").all_inner_texts()
+    assert len(told) == 2 and page.locator(".train-chart").count() == 0
+    for method, text in zip(("KL", "AMOL"), told, strict=True):
+        row = page.locator("#tab-browser tbody tr", has_text="Abalone").filter(
+            has=page.get_by_text(method, exact=True)
+        )
+        cells = row.locator("td").all_inner_texts()
+        assert f"QWK {cells[3]}, CHR_ext {cells[4]}" in text
+        assert f"epoch {cells[2]} of" in text
+    page.context.close()
+
+
+@needs_page
 def test_own_file_trains_and_a_bad_one_is_refused(browser, tmp_path):  # noqa: F811
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=120), np.arange(120) % 5
