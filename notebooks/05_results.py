@@ -54,6 +54,9 @@ summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "A
 
 # %% [markdown]
 # ## Agreement
+#
+# Its measure is [QWK](../book/glossary.md#term-QWK), the quadratic weighted kappa: 1 for labels
+# that are all met, 0 for chance.
 
 # %%
 sets = list(settings.datasets)
@@ -249,9 +252,10 @@ say(
 )  # fmt: skip
 found = {metric: against("AMOL", metric) for metric in ("QWK", rate, "MAE")}
 say(
-    "> **In short.** Means over random starts on one split of the data:", lead(agreement, "AMOL",
-    "best QWK"), *(f"AMOL's {metric} is {changes(part)} than cross-entropy's."
-                   for metric, part in found.items() if len(part)),
+    "> **In short.** Means over random starts on one split of the data:",
+    lead(agreement, "AMOL", "best QWK"),
+    *(f"AMOL's [{metric}](../book/glossary.md#term-{metric}) is {changes(part)} than "
+      "cross-entropy's." for metric, part in found.items() if len(part)),
     "[What the error bars don't show](splits.ipynb) says which of these differences remain on "
     "other splits.", below="title",
 )  # fmt: skip

@@ -123,8 +123,8 @@ say(
      "" if not known else f"QWK is {change(base)} with AMOL's base loss than with cross-entropy, "
      f"and {change(weight)} with the weight than without."),
     "" if np.isnan(inward) else
-    f"A weight on the way inward alone makes CHR {change(inward)}, but center recall pays for it "
-    "([discussion](07_discussion.ipynb)).",
+    f"A weight on the way inward alone makes CHR {change(inward)}; what that costs is in the "
+    "[discussion](07_discussion.ipynb).",
     below="title",
 )  # fmt: skip
 

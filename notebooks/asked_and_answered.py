@@ -87,8 +87,9 @@ say(
 # Then the recorded networks of [The fair fight](fair_fight.ipynb), untuned, whose beliefs nobody
 # knows. Beside them stands what each loss asks for over evenly drawn beliefs at K = 5, so this
 # compares the losses' order, not their numbers. Four of them the theory doesn't reach as they are
-# trained there: LogitAdj and CE-balanced are given the classes' counts, CORAL and CLM share one
-# weight vector. They were set apart after a first look at the table.
+# trained there: LogitAdj and CE-balanced are given the classes' counts, CORAL and
+# [CLM](../book/glossary.md#term-CLM) share one weight vector. They were set apart after a first
+# look at the table.
 
 # %% tags=["show-input"]
 fight = recordings.load("fair_fight")
@@ -139,7 +140,9 @@ say(
 # What [soft labels](../book/glossary.md#term-soft-label) blurred, `amol.losses.unmix` takes back,
 # without training: the belief $h$ with the greatest $\sum_k p_k \log (Q^\top h)_k$. How much noise
 # that may amplify says the condition number of $Q$. The networks are new ones on ten data sets and
-# six splits, and the temperature comes from the validation part.
+# six splits, and the temperature comes from the validation part. Scores of probabilities are the
+# calibration error [ECE](../book/glossary.md#term-ECE), [NLL](../book/glossary.md#term-NLL) and
+# [RPS](../book/glossary.md#term-RPS).
 
 # %% tags=["show-input"]
 remedy = recordings.load("remedies")

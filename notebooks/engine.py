@@ -83,8 +83,8 @@ table = table.loc[digests["loss"].unique(), digests["processor"].unique()]
 same = table.nunique(axis=1) == 1
 say(
     f"{len(same)} small trainings, of all kinds of losses that are compiled, with batches from one "
-    "sample to all of them, one to four hidden layers, dropout and weight decay. Each digest is "
-    "that of the trained weights and of the predictions."
+    "sample to all of them, one to four hidden layers, dropout and weight decay. Each digest, "
+    "a fingerprint in a few letters, is that of the trained weights and of the predictions."
 )
 cells = pd.DataFrame({"Digest": table.iloc[:, 0], "Tried": table.count(axis=1).astype(str)})
 cells["Equal on all"] = same.map({True: "yes", False: "no"})

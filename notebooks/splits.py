@@ -191,7 +191,10 @@ say(
       for m in ("J_c", "extreme_recall", "center_recall")),
 )  # fmt: skip
 say(
-    f"> **In short.** Over {splits} random splits, by intervals that allow for shared data:",
+    f"> **In short.** Over {splits} random splits, by "
+    "[intervals](../book/glossary.md#term-corrected-interval) that allow for shared data, in agreement ([QWK](../book/glossary.md#term-QWK)), hedging "
+    "([CHR_ext](../book/glossary.md#term-CHR_ext)) and average error "
+    "([MAE](../book/glossary.md#term-MAE)):",
     *(differs("AMOL", "CE", metric) for metric in ("QWK", "CHR_ext", "MAE")),
     "What isn't shown isn't shown to be equal either.",
     below="title",

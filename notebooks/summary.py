@@ -86,9 +86,11 @@ say(
     "be tested."
 )
 say(
-    "**Over splits,** AMOL against cross-entropy: QWK "
-    f"{shown('AMOL', 'CE', 'QWK', 'higher', 'lower')}; hedging (CHR_ext) "
-    f"{shown('AMOL', 'CE', 'CHR_ext', 'lower', 'higher')}; mean error (MAE) "
+    "**Over splits,** AMOL against cross-entropy: [QWK](../book/glossary.md#term-QWK) "
+    f"{shown('AMOL', 'CE', 'QWK', 'higher', 'lower')}; hedging "
+    "([CHR_ext](../book/glossary.md#term-CHR_ext)) "
+    f"{shown('AMOL', 'CE', 'CHR_ext', 'lower', 'higher')}; mean error "
+    "([MAE](../book/glossary.md#term-MAE)) "
     f"{shown('AMOL', 'CE', 'MAE', 'lower', 'higher')}; samples of the first and last class found: "
     f"{shown('AMOL', 'CE', 'extreme_recall', 'more', 'fewer')}. Against `KL`, AMOL without its "
     f"weight: QWK {shown('AMOL', 'KL', 'QWK', 'higher', 'lower')}; hedging "

@@ -148,7 +148,11 @@ def test_folded_code_lies_below_what_it_shows_and_neighbors_share_a_fold(results
 
 
 def test_a_summary_goes_below_the_title_and_a_verdict_below_the_last_heading(results):
-    told = displayed(lambda: (say("All.", below="title"), say("Part.", below="heading"), say("X.")))
+    told = [
+        *displayed(lambda: say("All.", below="title")),
+        *displayed(lambda: say("Part.", below="heading")),
+        *displayed(lambda: say("X.")),
+    ]
     cells = [cell("Before\n\n# Page\n\nIntroduction."), cell("## One"), cell("## Two\n\nText."),
              cell("tell", "hide-input", outputs=told), cell("## Three")]  # fmt: skip
     assert [c["source"] for c in arranged(cells, results)] == [
