@@ -172,8 +172,8 @@ say(
     "cross-entropy: agreement ([QWK](../book/glossary.md#term-QWK)) "
     f"{both(qwk_better, qwk_worse, 'higher', 'lower')}; hedging "
     f"([CHR_ext](../book/glossary.md#term-CHR_ext)) {both(more, less, 'higher', 'lower')}; "
-    f"samples of the two end classes found: {both(*ends, 'more', 'fewer')}; of the center class: {both(*center, 'more', 'fewer')}. On "
-    f"{(~own).sum()} other data sets, every loss tuned: QWK {won_and_lost(tuned[~own])}.",
+    f"samples of the two end classes found: {both(*ends, 'more', 'fewer')}; of the center class: "
+    f"{both(*center, 'more', 'fewer')}. On {(~own).sum()} other data sets, every loss tuned: QWK {won_and_lost(tuned[~own])}.",
     below="title",
 )
 

@@ -192,7 +192,8 @@ say(
 )  # fmt: skip
 say(
     f"> **In short.** Over {splits} random splits, by "
-    "[intervals](../book/glossary.md#term-corrected-interval) that allow for shared data, in agreement ([QWK](../book/glossary.md#term-QWK)), hedging "
+    "[intervals](../book/glossary.md#term-corrected-interval) that allow for shared data, in "
+    "agreement ([QWK](../book/glossary.md#term-QWK)), hedging "
     "([CHR_ext](../book/glossary.md#term-CHR_ext)) and average error "
     "([MAE](../book/glossary.md#term-MAE)):",
     *(differs("AMOL", "CE", metric) for metric in ("QWK", "CHR_ext", "MAE")),
