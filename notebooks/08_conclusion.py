@@ -173,7 +173,8 @@ say(
     f"{both(qwk_better, qwk_worse, 'higher', 'lower')}; hedging "
     f"([CHR_ext](../book/glossary.md#term-CHR_ext)) {both(more, less, 'higher', 'lower')}; "
     f"samples of the two end classes found: {both(*ends, 'more', 'fewer')}; of the center class: "
-    f"{both(*center, 'more', 'fewer')}. On {(~own).sum()} other data sets, every loss tuned: QWK {won_and_lost(tuned[~own])}.",
+    f"{both(*center, 'more', 'fewer')}. On {(~own).sum()} other data sets, every loss tuned: "
+    f"QWK {won_and_lost(tuned[~own])}.",
     below="title",
 )
 
