@@ -319,12 +319,12 @@ say(
 )  # fmt: skip
 
 # %% [markdown]
-# The paper says that AMOL is not a *strictly* proper scoring rule ([Gneiting and Raftery
-# 2007](https://doi.org/10.1198/016214506000001437)) and that calibration is not guaranteed. The
-# minimum above is about the target $p$; whether AMOL is proper for the true distribution of labels
-# the paper leaves to future work, and [What each loss asks for](what_each_loss_asks_for.ipynb)
-# answers: it isn't, and with six classes or more no map leads back from its probabilities to those
-# of the labels. They should not be taken for calibrated ones.
+# The paper says that AMOL is not a *strictly* [proper](../book/glossary.md#term-proper) scoring
+# rule ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)) and that
+# calibration is not guaranteed. The minimum above is about the target $p$; whether AMOL is proper
+# for the true distribution of labels the paper leaves to future work, and [What each loss asks
+# for](what_each_loss_asks_for.ipynb) answers: it isn't, and with six classes or more no map leads
+# back from its probabilities to those of the labels. They should not be taken for calibrated ones.
 #
 # ## The variants
 #

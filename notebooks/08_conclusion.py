@@ -163,8 +163,8 @@ def won_and_lost(part):
 say(
     f"Beyond that, {splits} splits of the same few data sets say how stable a difference is on "
     "these data, and nothing about others. [The fair fight](fair_fight.ipynb) adds further data "
-    "sets and tunes every loss. There AMOL's QWK against cross-entropy's, on the data sets of this "
-    f"page: {won_and_lost(tuned[own])}; on the {(~own).sum()} others: "
+    "sets and [tunes](../book/glossary.md#term-tuned) every loss. There AMOL's QWK "
+    f"against cross-entropy's, on the data sets of this page: {won_and_lost(tuned[own])}; on the {(~own).sum()} others: "
     f"{won_and_lost(tuned[~own])}."
 )
 say(

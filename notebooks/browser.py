@@ -5,9 +5,9 @@
 # > nothing is fetched, and what you train on stays in your browser. Where this book has a run with
 # > the settings that you choose, the network here ends with *the same weights, bit for bit*.
 #
-# It opens with `KL` against `AMOL`: one loss without its weight on the middle and with it. What is
-# framed is the answer "center". Does the weight empty that column at both ends, and where do these
-# samples go?
+# It opens with [KL](../book/glossary.md#term-KL) against [AMOL](../book/glossary.md#term-AMOL): one
+# loss without its weight on the middle and with it. What is framed is the answer "center". Does the
+# weight empty that column at both ends, and where do these samples go?
 
 # %% tags=["parameters"]
 datasets: list = ["Abalone", "Wine Red"]  # data sets to choose from

@@ -35,7 +35,8 @@ summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy"])
 say(
     f"{splits} splits, numbers 0 onwards, and on each of them one network per loss, with a random "
     "start that belongs to the split. A ± below is therefore the spread of *one run on a new "
-    "split*: what somebody would see who took the protocol to fresh data. The printed numbers "
+    "split*: what somebody would see who took the "
+    "[protocol](../book/glossary.md#term-protocol) to fresh data. The printed numbers "
     "stand under ours; they belong to one split, so a printed mean may well lie away from ours "
     "without either being wrong."
 )
@@ -107,8 +108,9 @@ show_forest(
 # %% [markdown]
 # ## Does AMOL beat the baselines?
 #
-# [Table beats](#tab-beats) answers for each data set. *Better* (for CHR_ext: lower) and *worse*
-# mean that the interval excludes zero.
+# [Table beats](#tab-beats) answers for each data set, against [CE](../book/glossary.md#term-CE),
+# [OLL](../book/glossary.md#term-OLL) and [SORD](../book/glossary.md#term-SORD). *Better* (for
+# CHR_ext: lower) and *worse* mean that the interval excludes zero.
 
 # %%
 asked = contrasts["method"].eq("AMOL") & contrasts["metric"].isin(("QWK", "CHR_ext", "MAE"))

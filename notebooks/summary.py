@@ -83,7 +83,8 @@ say(
     f"**Its claims.** Of {counts['claims']}, {counts['claims reproduced']} are reproduced, "
     f"{counts['claims direction only']} in direction only, {counts['claims undecided']} undecided, "
     f"{counts['claims not reproduced']} not reproduced; {counts['claims cannot be tested']} can't "
-    "be tested."
+    "be tested. In how many re-runs of the study, called [worlds](../book/glossary.md#term-world), "
+    "each of them holds is in the [ledger](ledger.ipynb)."
 )
 say(
     "**Over splits,** AMOL against cross-entropy: [QWK](../book/glossary.md#term-QWK) "
