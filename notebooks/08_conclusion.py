@@ -164,8 +164,8 @@ say(
     f"Beyond that, {splits} splits of the same few data sets say how stable a difference is on "
     "these data, and nothing about others. [The fair fight](fair_fight.ipynb) adds further data "
     "sets and [tunes](../book/glossary.md#term-tuned) every loss. There AMOL's QWK "
-    f"against cross-entropy's, on the data sets of this page: {won_and_lost(tuned[own])}; on the {(~own).sum()} others: "
-    f"{won_and_lost(tuned[~own])}."
+    f"against cross-entropy's, on the data sets of this page: {won_and_lost(tuned[own])}; on the "
+    f"{(~own).sum()} others: {won_and_lost(tuned[~own])}."
 )
 say(
     f"> **In short.** On the data sets of this page, over {splits} splits, AMOL against "
