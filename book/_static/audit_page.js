@@ -60,7 +60,8 @@
       setTimeout(() => { const made = Audit.audit(answers); output.replaceChildren(); show(made); });
     } catch (error) {
       add(output, "p", error.message, { className: "audit-error" });
-      if (error.found?.length <= MOST_WORDS) propose(error.found);
+      const words = error.found?.filter((label) => Number.isNaN(Number(label))) ?? [];
+      if (2 * words.length > error.found?.length && error.found.length <= MOST_WORDS) propose(error.found);
     }
   }
 
