@@ -561,7 +561,8 @@ say(
     f"> **In short.** The paper leaves {len(CHOICES)} questions open. That its tables rest on one "
     "split for all seeds is",
     (one_split, "supported,", "not supported,"), "that its OLL is the closeness form is",
-    (everywhere, "established,", "not established,"), "that the center of six is the lower middle",
+    (everywhere, "established,", "not established,"), "and that the center of six classes is "
+    "the lower middle one is",
     (nearer.all(), "established.", "not established."),
     f"Of {len(held)} claims that can be judged so, {len(split_on)} hang on an answer that the "
     "printed tables leave open. Some answers were chosen because they fit.",
