@@ -17,7 +17,7 @@ from companion.paper.open_choices import CHOICES
 from companion.studies import recordings
 from companion.studies.paired_intervals import paired_differences
 
-# %% tags=["show-input"]
+# %%
 settings = StudySettings(seeds=seeds)
 runs = run_study(settings)  # one row for each network
 counts = balance(ledger(with_tails(runs, settings)))

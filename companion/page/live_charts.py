@@ -224,11 +224,11 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
             "value:Q",
             title=None,
             scale=alt.Scale(zero=False, padding=12),
-            axis=alt.Axis(tickCount=6, labelFlush=False, labelOverlap="greedy"),
+            axis=alt.Axis(tickCount=6, labelFlush=False, labelBound=True),
         ),
         yOffset=alt.YOffset("seed:O", scale=alt.Scale(paddingOuter=0.5)),
         color=alt.Color("method:N", scale=colors, legend=None),
-        opacity=alt.when(near).then(alt.value(0.8)).otherwise(alt.value(0.12)),
+        opacity=alt.when(near).then(alt.value(1)).otherwise(alt.value(0.12)),
     )
     mean = base.mark_tick(color=FAINT, thickness=3, size=20).encode(x="mean:Q")
     seen = alt.expr("isValid(datum.printed) ? 1 : 0")

@@ -70,7 +70,7 @@ function chart(title, curves) {
 function confusion(title, counts, names) {
   const K = names.length, table = make("table", { class: "train-confusion" });
   const center = (k) => (k === Math.floor((K - 1) / 2) ? { class: "center" } : {});
-  table.append(make("caption", {}, `${title}: true class down, answer across, center framed`));
+  table.append(make("caption", {}, `${title}: true class down, answer across`));
   const head = make("tr", {}, make("td"));
   head.append(...names.map((name, k) => make("th", { scope: "col", ...center(k) }, name)));
   const rows = names.map((name, t) => {
