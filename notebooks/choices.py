@@ -481,6 +481,7 @@ show(
     caption="Protocols chosen on a part of the numbers and judged by the rest, three seeds: among "
     f"all, and among the {as_printed['protocol'].nunique()} with at most two hidden layers, as the "
     'paper prints. "Without" a data set: chosen on the other two and judged by this one.',
+    fold="Protocols chosen on some numbers, judged by others",
 )  # fmt: skip
 say(
     "> **Verdict.**",
@@ -607,12 +608,14 @@ checks = pd.concat({name: rows for name, (rows, _) in verified.items()}, names=[
 show(
     "tab-verified", appendix.verified(checks.reset_index("Recording")).set_index("Recording"),
     caption="Recorded runs trained again in this build; the difference is over all metrics.",
+    fold="The runs that were trained again",
 )  # fmt: skip
 tried_again = [protocols.named(searched.loc[number]) for number in joint["protocol"]]
 shown = appendix.verified(joint.drop(columns="protocol")).assign(Protocol=tried_again)
 show(
     "tab-verified-search", shown.set_index("Protocol"), data=joint,
     caption="Likewise runs of the search; the difference is over QWK, CHR, CHR_ext and accuracy.",
+    fold="The runs of the search that were trained again",
 )  # fmt: skip
 
 # %% tags=["remove-input"]
