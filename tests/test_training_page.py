@@ -190,7 +190,7 @@ def test_recorded_run_is_equal_and_the_page_asks_nobody(browser):  # noqa: F811
 def test_it_opens_with_what_the_book_has_trained(browser):  # noqa: F811
     page = browser.new_context().new_page()
     page.goto(PAGE.as_uri())
-    assert "KL" in page.locator(".train h3").first.inner_text()
+    assert "KL" in page.locator(".train-name").first.inner_text()
     assert page.get_by_label("data set").input_value() == "Abalone"
     told = page.locator(".train-verdict").all_inner_texts()
     assert len(told) == 2 and page.locator(".train-chart").count() == 0

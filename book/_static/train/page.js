@@ -165,7 +165,7 @@ function draw() {
   ];
   const sides = runs.map((run) => {
     const { epochs, end, data, side } = run, K = data.classes;
-    const section = make("section", {}, make("h3", { class: `side-${side}` }, title(run)));
+    const section = make("section", {}, make("p", { class: `train-name side-${side}` }, title(run)));
     if (end) {
       section.append(confusion("Test part", countsOf(data.test.y, end.labels, K), data.names), verdict(run));
     } else if (epochs.length) {
