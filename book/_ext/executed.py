@@ -30,7 +30,8 @@ LEFT_OUT = re.compile(
     r"|<script>const THEBE_JS_URL.*?</script>"
     r"|<script[^>]*(?:sphinx-thebe|fontawesome)[^>]*></script>"
     r"|<link[^>]*sphinx-thebe\.css[^>]*/>"
-    r'| role="list"(?= class="citation-list")',  # its children are no list items
+    r'| role="list"(?= class="citation-list")'  # its children are no list items
+    r'| role="doc-biblioentry"',  # deprecated
     re.DOTALL,
 )
 ICON_RULE = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{[^}]*\}")
