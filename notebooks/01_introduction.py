@@ -97,6 +97,13 @@ say(
     "Of the samples in the very first and the very last class, they find "
     f"{found_at_end:.0%}.",
 )  # fmt: skip
+say(
+    f"> **In short.** Of the samples near the ends of the scale, networks trained with {method} on "
+    f"{tables.literal(dataset)} call {hedged:.0%} the middle and {found:.0%} by their own class. "
+    "The paper calls such answers *hedging*, measures them and proposes a loss against them. This "
+    "page shows the fault; the next ones take the paper's answer apart.",
+    below="title",
+)
 
 # %% [markdown]
 # ## Where the probability goes

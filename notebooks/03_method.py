@@ -1,6 +1,11 @@
 # %% [markdown]
 # # Method: a number for hedging, a loss against it
 #
+# > **In short.** The *center-hedging rate*, CHR, is the share of samples from both ends of the
+# > scale that are called the center. *AMOL* compares the network's answer with a bell-shaped target
+# > around the label and multiplies each class's term by a weight, which is large only where the
+# > label is at an end and the class near the center. One number, $\alpha$, says how strong it is.
+#
 # The method has two parts: the center-hedging rate, which measures the fault, and AMOL, which
 # penalizes it. Both rest on one idea, the [center](../book/glossary.md#term-center-class) of the
 # scale. For $K$ classes it is
@@ -314,12 +319,12 @@ say(
 )  # fmt: skip
 
 # %% [markdown]
-# The paper says that AMOL is not a *strictly* proper scoring rule ([Gneiting and Raftery
-# 2007](https://doi.org/10.1198/016214506000001437)) and that calibration is not guaranteed. The
-# minimum above is about the target $p$; whether AMOL is proper for the true distribution of labels
-# the paper leaves to future work, and [What each loss asks for](what_each_loss_asks_for.ipynb)
-# answers: it isn't, and with six classes or more no map leads back from its probabilities to those
-# of the labels. They should not be taken for calibrated ones.
+# The paper says that AMOL is not a *strictly* [proper](../book/glossary.md#term-proper) scoring
+# rule ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)) and that
+# calibration is not guaranteed. The minimum above is about the target $p$; whether AMOL is proper
+# for the true distribution of labels the paper leaves to future work, and [What each loss asks
+# for](what_each_loss_asks_for.ipynb) answers: it isn't, and with six classes or more no map leads
+# back from its probabilities to those of the labels. They should not be taken for calibrated ones.
 #
 # ## The variants
 #
@@ -350,6 +355,38 @@ show(
 # columns). Mind `AMOL-OLL`: the terms of [(oll)](02_background.ipynb#eq-oll) are rewards, so there
 # the weight rewards center mass instead of penalizing it.
 #
+# ## Equations here and there
+#
+# The paper numbers five equations and gives others in words. [Table equations](#tab-equations) says
+# which is which.
+
+# %%
+equations = {
+    "Center of the scale: [(center)](#eq-center)": "in the text of Section 2.1",
+    "CHR: [(chr)](#eq-chr)": "(1)",
+    "CHR_ext: [(chr-ext)](#eq-chr-ext)": "(2)",
+    "How extreme a label is: [(delta)](#eq-delta)": "(3)",
+    "The weight: [(weight)](#eq-weight)": "(4)",
+    "AMOL: [(amol)](#eq-amol)": "(5); its target $p$ in words below it",
+    "The inward weight: [(weight-asym)](#eq-weight-asym)": "in words, Section 3.5",
+    "Cross-entropy: [(ce)](02_background.ipynb#eq-ce)": "by name, Section 2.2",
+    "OLL in the paper's words: [(oll)](02_background.ipynb#eq-oll)": "in words, Section 2.2",
+    "OLL as its authors define it: [(oll-castagnos)](02_background.ipynb#eq-oll-castagnos)":
+        "cited in Section 2.2, not written down",
+    "SORD: [(sord)](02_background.ipynb#eq-sord)": "in words, Section 2.2",
+    "SLACE: [(slace)](02_background.ipynb#eq-slace)": "by its properties, Section 2.2",
+    "CORAL, CORN: [(coral)](02_background.ipynb#eq-coral), [(corn)](02_background.ipynb#eq-corn)":
+        "in words, Section 1",
+    "Focal loss: [(focal)](02_background.ipynb#eq-focal)": "by name, Section 7",
+    "Not the paper's: [(jc)](07_discussion.ipynb#eq-jc), [(corrected)](splits.ipynb#eq-corrected), "
+    "[(reward)](choices.ipynb#eq-reward)": "–",
+}  # fmt: skip
+show(
+    "tab-equations", pd.Series(equations, name="In the paper").rename_axis("Here").to_frame(),
+    caption="This book's equations, and their numbers or places in the paper.",
+)  # fmt: skip
+
+# %% [markdown]
 # ## Exercises
 #
 # **1. By hand.** Five classes, $\alpha = 2$, true class 0. What is $m(1, 0)$, and what is the

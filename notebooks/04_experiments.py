@@ -48,6 +48,19 @@ settings = StudySettings(
 )  # fmt: skip
 loaded = {name: settings.load(name) for name in settings.datasets}
 
+# %%
+rows, classes = (sorted(f(data) for data in loaded.values())
+                 for f in (lambda data: len(data.y), lambda data: data.num_classes))  # fmt: skip
+say(
+    f"> **In short.** Data sets: {len(loaded)}, of {rows[0]:,} to {rows[-1]:,} rows and "
+    f"{classes[0]} to {classes[-1]} ordered classes. One small network, trained with "
+    f"{len(settings.methods)} losses from {len(settings.seeds)} random starts each, on one "
+    "[split](../book/glossary.md#term-split) of the data into training, validation and test part. "
+    f"The paper states most of the recipe; {len(CHOICES)} questions it leaves open were answered "
+    "here.",
+    below="title",
+)
+
 # %% [markdown]
 # ## The data sets
 
@@ -163,10 +176,10 @@ show(
 # %% [markdown]
 # ## The protocol
 #
-# Each network is trained in the same way, whatever its loss. We train on the training part of the
-# [split](../book/glossary.md#term-split), stop early on the validation part, and use the test part
-# only for evaluation: never in training or stopping. (What the paper leaves open was settled by
-# comparing test scores with the *printed* test scores, or is the plainest reading; [Table
+# Each network of this book is trained in the same way, whatever its loss: on the training part of
+# the [split](../book/glossary.md#term-split), with early stopping on the validation part. The test
+# part serves evaluation alone, never training or stopping. (What the paper leaves open was settled
+# by comparing test scores with the *printed* test scores, or is the plainest reading; [Table
 # choices](choices.ipynb#tab-choices) has the questions with their evidence.) [Table
 # protocol](#tab-protocol) has the whole recipe.
 

@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Results: agreement and hedging, side by side
 #
-# Every data set, every loss, every [seed](../book/glossary.md#term-seed): the paper's two main
-# tables, its two result figures and its passages on single data sets. The paper's numbers stand
-# under ours; the [ledger](ledger.ipynb) judges them. To look at single networks, filter the live
-# chart of [Figure explorer-results](explorer.ipynb#fig-explorer-results).
+# Every data set, every loss, every [seed](../book/glossary.md#term-seed), that is every random
+# start of the network: the paper's two main tables, its two result figures and its passages on
+# single data sets. The paper's numbers stand under ours; the [ledger](ledger.ipynb) judges them. To
+# look at single networks, filter the live chart of [Figure
+# explorer-results](explorer.ipynb#fig-explorer-results).
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets or CSV files
@@ -53,6 +54,9 @@ summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy", "MAE", "A
 
 # %% [markdown]
 # ## Agreement
+#
+# Its measure is [QWK](../book/glossary.md#term-QWK), the quadratic weighted kappa: 1 for labels
+# that are all met, 0 for chance.
 
 # %%
 sets = list(settings.datasets)
@@ -245,6 +249,15 @@ say(
      "corrects for chance, so that few large errors count for more than many small ones."),
     "[Ablation: which part does the work?](06_ablation.ipynb) compares it with `KL`, AMOL without "
     "the weight.",
+)  # fmt: skip
+found = {metric: against("AMOL", metric) for metric in ("QWK", rate, "MAE")}
+say(
+    "> **In short.** Means over random starts on one split of the data:",
+    lead(agreement, "AMOL", "best QWK"),
+    *(f"AMOL's [{metric}](../book/glossary.md#term-{metric}) is {changes(part)} than "
+      "cross-entropy's." for metric, part in found.items() if len(part)),
+    "[What the error bars don't show](splits.ipynb) says which of these differences remain on "
+    "other splits.", below="title",
 )  # fmt: skip
 
 # %%

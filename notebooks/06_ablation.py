@@ -102,8 +102,9 @@ say(
     "**No weight.** Going from cross-entropy to AMOL takes two steps: first to another base loss "
     "(`KL`), then to the weight.",
     (known and min(base, weight) > 0,
-     f"Of AMOL's gain over cross-entropy in QWK, {base:.3f} comes from the base loss, that is from "
-     f"the Gaussian target and the direction of the divergence, and {weight:.3f} from the weight.",
+     f"Of AMOL's gain over cross-entropy in QWK, {base:.3f} comes from the base loss, which is a "
+     f"Gaussian target in the reverse divergence, and {weight:.3f} from the weight. ([Is it the "
+     "loss?](decisions.ipynb) tells target and direction apart, on more splits and data sets.)",
      "" if not known else
      f"The base loss alone makes QWK {change(base)}, the weight {change(weight)}."),
     (known and chr_base > 0 > chr_weight,
@@ -112,6 +113,19 @@ say(
      "" if not known else
      f"The base loss alone makes CHR {change(chr_base)}, the weight {change(chr_weight)}."),
     "" if np.isnan(mae) else f"MAE is {change(mae)} with the weight than without.",
+)  # fmt: skip
+inward = step("AMOL-asym", "AMOL", "CHR")
+say(
+    f"> **In short.** On {tables.literal(dataset)}, over random starts on one split:",
+    (known and min(base, weight) > 0,
+     f"of AMOL's {base + weight:.3f} over cross-entropy in QWK, {base:.3f} is there without its "
+     f"weight and {weight:.3f} comes with it.",
+     "" if not known else f"QWK is {change(base)} with AMOL's base loss than with cross-entropy, "
+     f"and {change(weight)} with the weight than without."),
+    "" if np.isnan(inward) else
+    f"A weight on the way inward alone makes CHR {change(inward)}; what that costs is in the "
+    "[discussion](07_discussion.ipynb).",
+    below="title",
 )  # fmt: skip
 
 # %% [markdown]

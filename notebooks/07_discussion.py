@@ -182,14 +182,26 @@ show(
          "them is J_c.", separation],
 )  # fmt: skip
 say(separation, "[Figure forest-jc](splits.ipynb#fig-forest-jc) has the intervals over splits.")
+say(
+    "> **In short.** A network that never answers “center” has a hedging rate of zero, whatever "
+    "else it gets wrong.",
+    (asym["CHR"] < 0.005 and asym["center_recall"] < 0.1,
+     f"AMOL-asym does so on {tables.literal(dataset)}: it finds {asym['center_recall']:.1%} of the "
+     "center's samples.",
+     "" if np.isnan(asym["CHR"]) else f"On {tables.literal(dataset)} AMOL-asym finds "
+     f"{asym['center_recall']:.1%} of the center's samples at a rate of {asym['CHR']:.3f}."),
+    "Center recall and extreme recall belong beside the rate; $J_c$ puts both questions into one "
+    "number.",
+    below="title",
+)  # fmt: skip
 
 # %% [markdown]
 # ## Limits, the paper's and ours
 #
 # - **Strength and width.** The paper names one number to set, $\alpha$; the Gaussian target has a
 #   second, $\sigma$. [Figure strength](06_ablation.ipynb#fig-strength) changes the first.
-# - **Center.** The method assumes that the middle of the scale is special. With two humps in the
-#   labels, or with an even number of classes, that is less clear.
+# - **Center.** The paper grants that the inward variant needs a well-defined center, which is less
+#   clear with two humps in the labels. With an even number of classes no variant has one.
 # - **Sure and wrong.** AMOL's divergence is bounded, so its gradient fades where a network is sure
 #   of a wrong class, and cross-entropy's doesn't ([Every loss that the paper names](losses.ipynb)
 #   has the figures).
@@ -213,6 +225,8 @@ figures_of = "; ".join(f"{tables.literal(n)}: right {sure[n][0]:.2f}, mean confi
 say(
     "- **Calibration.** The distribution that minimizes AMOL is not the truth ([Figure "
     "least](03_method.ipynb#fig-least)), so its probabilities are not to be taken at face value.",
+    "The paper says that AMOL gives up guarantees of calibration, and leaves the analysis for "
+    "later.",
     (bool(under) and not over,
      "Where it answers with one of the two lowest or two highest classes it is underconfident "
      f"{on(under)} ({figures_of}).",

@@ -1,7 +1,10 @@
 # %% [markdown]
 # # Reference of losses and metrics
 #
-# Made from the docstrings of the installed package. [Use it in your own training](training.ipynb)
+# > **In short.** Every loss and metric of the package `amol` with its formula, source, arguments
+# > and an example, made from the docstrings of the installed package.
+#
+# [Use it in your own training](training.ipynb)
 # shows them at work, [Table conformance](losses.ipynb#tab-conformance) what each loss withstands.
 
 # %% tags=["parameters"]

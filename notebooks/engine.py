@@ -83,8 +83,8 @@ table = table.loc[digests["loss"].unique(), digests["processor"].unique()]
 same = table.nunique(axis=1) == 1
 say(
     f"{len(same)} small trainings, of all kinds of losses that are compiled, with batches from one "
-    "sample to all of them, one to four hidden layers, dropout and weight decay. Each digest is "
-    "that of the trained weights and of the predictions."
+    "sample to all of them, one to four hidden layers, dropout and weight decay. Each digest, "
+    "a fingerprint in a few letters, is that of the trained weights and of the predictions."
 )
 cells = pd.DataFrame({"Digest": table.iloc[:, 0], "Tried": table.count(axis=1).astype(str)})
 cells["Equal on all"] = same.map({True: "yes", False: "no"})
@@ -297,6 +297,17 @@ show(
 #
 # One line, not a traceback. These are the lines of the trials above; the numbers in them are those
 # of one trial.
+
+# %%
+reached = bench.verdicts(done["engines"])["DataLoader loop"]
+say(
+    f"> **In short.** The engine trains networks to the same bits on every processor that was "
+    f"tried: {same.sum()} of {len(same)} trainings have one digest everywhere. In the "
+    f"recorded comparison it is {min(least for least, _ in reached.values()):.0f} "
+    f"or more times as fast as a loop over a `DataLoader`. In {len(trials)} provoked interruptions "
+    f"{of_each['lost'].sum()} runs were lost.",
+    below="title",
+)
 
 # %%
 for fault in of_each.itertuples():

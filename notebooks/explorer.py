@@ -1,9 +1,12 @@
 # %% [markdown]
 # # Explore the loss and the results
 #
-# Two charts to play with. They run in the browser, without a kernel and without the network. Point
-# at a dot, and it tells its number. With scripts off, and on paper, each chart is a figure of how
-# it starts.
+# > **In short.** Two charts to play with: what each variant of AMOL charges for each answer, and
+# > every network of the [results](05_results.ipynb) as a dot. They run in the browser, without the
+# > network.
+#
+# Point at a dot, and it tells its number. With scripts off, and on paper, each chart is a figure of
+# how it starts.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets to show

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # What the error bars don't show
 #
-# The paper's ± is a spread over random starts on, it seems, one split of the data ([What did the
-# paper run?](choices.ipynb)). It says how much a network's first weights matter. It doesn't say
-# whether AMOL would beat cross-entropy on *other* samples from the same source, which is what a
+# The paper's ± is a spread over random starts on, it seems, one
+# [split](../book/glossary.md#term-split) of the data into training, validation and test part ([What
+# did the paper run?](choices.ipynb)). It says how much a network's first weights matter. It doesn't
+# say whether AMOL would beat cross-entropy on *other* samples from the same source, which is what a
 # reader wants to know. For that the split itself must be drawn again. Here are the paper's tables
 # over random splits, every loss on the same ones, with intervals for the differences.
 
@@ -34,7 +35,8 @@ summary = tables.summarize(runs, ["QWK", "CHR", "CHR_ext", "accuracy"])
 say(
     f"{splits} splits, numbers 0 onwards, and on each of them one network per loss, with a random "
     "start that belongs to the split. A ± below is therefore the spread of *one run on a new "
-    "split*: what somebody would see who took the protocol to fresh data. The printed numbers "
+    "split*: what somebody would see who took the "
+    "[protocol](../book/glossary.md#term-protocol) to fresh data. The printed numbers "
     "stand under ours; they belong to one split, so a printed mean may well lie away from ours "
     "without either being wrong."
 )
@@ -56,7 +58,8 @@ for label, (metric, caption) in captions.items():
 # differences $d_1, \dots, d_J$ averaged. Their plain standard error would be too small: the splits
 # are cut from the same samples, so that training parts overlap and the differences aren't
 # independent. [Nadeau and Bengio (2003)](https://doi.org/10.1023/A:1024068626366) correct for it.
-# With $s^2$ the variance of the differences, the 95 % interval is
+# With $s^2$ the variance of the differences, the [corrected
+# interval](../book/glossary.md#term-corrected-interval) of 95 % is
 #
 # <a id="eq-corrected"></a>
 #
@@ -67,8 +70,8 @@ for label, (metric, caption) in captions.items():
 # $$
 #
 # The second summand doesn't shrink with more splits, for they bring no new data. It is a cautious
-# interval: if it excludes zero, the sign of the difference is unlikely to be an accident of the
-# splits; if it doesn't, nothing is shown either way.
+# interval: if it excludes zero, a difference is called *shown*, and the sign of the difference is
+# unlikely to be an accident of the splits; if it doesn't, nothing is shown either way.
 
 # %% tags=["show-input"]
 pairs = [("AMOL", "CE"), ("AMOL", "OLL"), ("AMOL", "SORD"), ("AMOL", "KL"),
@@ -91,7 +94,7 @@ show_forest(
     "fig-forest-qwk", "QWK",
     "Differences in QWK over random splits, with corrected 95 % intervals; right of zero favors "
     "the first of the pair.",
-    "AMOL minus CE lies right of zero, with intervals that leave zero out except on Wine Red; "
+    "AMOL minus CE lies right of zero, with intervals that exclude zero except on Wine Red; "
     "those of AMOL minus OLL, SORD or KL often cover zero.",
 )  # fmt: skip
 show_forest(
@@ -105,8 +108,9 @@ show_forest(
 # %% [markdown]
 # ## Does AMOL beat the baselines?
 #
-# [Table beats](#tab-beats) answers for each data set. *Better* (for CHR_ext: lower) and *worse*
-# mean that the interval leaves zero out.
+# [Table beats](#tab-beats) answers for each data set, against [CE](../book/glossary.md#term-CE),
+# [OLL](../book/glossary.md#term-OLL) and [SORD](../book/glossary.md#term-SORD). *Better* (for
+# CHR_ext: lower) and *worse* mean that the interval excludes zero.
 
 # %%
 asked = contrasts["method"].eq("AMOL") & contrasts["metric"].isin(("QWK", "CHR_ext", "MAE"))
@@ -134,7 +138,7 @@ show(
 drawn = contrasts[contrasts["metric"].isin(appendix.HEADLINE)]
 say(
     f"Two cautions. The verdicts are many: of {len(drawn)} intervals in the two figures above, up "
-    f"to {0.05 * len(drawn):.0f} would leave zero out if no loss differed from any other; "
+    f"to {0.05 * len(drawn):.0f} would exclude zero if no loss differed from any other; "
     f"{drawn['verdict'].ne('no difference shown').sum()} do. And where no difference is shown, the "
     "losses aren't shown to be equal. On Wine Red, with some fifty extreme test samples, only a "
     "large difference in CHR_ext could show."
@@ -167,11 +171,10 @@ def differs(method, baseline, metric):
         if len(named):
             where = "every data set" if len(named) == len(datasets) else listed(named.index)
             size = changes(named["difference"]).rpartition(" ")[0]
-            clauses.append(f"{word} on {where} (by {size})")
+            clauses.append(f"{word} on {where} (shown, by {size})")
     name = f"{method}'s {metric.replace('_recall', ' recall')}"
-    other = "its base without the weight" if baseline == "KL" else baseline
-    text = f"{name} is shown to differ from that of {other}: {' and '.join(clauses)}."
-    return bool(clauses), text, f"{name} isn't shown to differ from that of {other}."
+    text = f"{name} against {baseline}'s: {' and '.join(clauses)}."
+    return bool(clauses), text, f"{name} isn't shown to differ from {baseline}'s."
 
 
 # %% [markdown]
@@ -183,11 +186,21 @@ say(
     "The paper has AMOL ahead of all three everywhere.",
     "\n- **Hedging.**", *(differs(name, "CE", "CHR_ext") for name in ("AMOL", "AMOL-asym")),
     "\n- **Average error.**", *(differs("AMOL", other, "MAE") for other in ("CE", "KL")),
-    "\n- **The weight.**", *(differs("AMOL", "KL", m) for m in ("QWK", "CHR_ext", "J_c")),
-    "And without any weight:", differs("KL", "CE", "QWK"),
+    "\n- **The weight.** KL is AMOL without it.",
+    *(differs("AMOL", "KL", m) for m in ("QWK", "CHR_ext", "J_c")), differs("KL", "CE", "QWK"),
     "\n- **Beyond the rate.**",
     *(differs(name, "CE", m) for name in ("AMOL", "AMOL-asym")
       for m in ("J_c", "extreme_recall", "center_recall")),
+)  # fmt: skip
+say(
+    f"> **In short.** Over {splits} random splits, by "
+    "[intervals](../book/glossary.md#term-corrected-interval) that allow for shared data, in "
+    "agreement ([QWK](../book/glossary.md#term-QWK)), hedging "
+    "([CHR_ext](../book/glossary.md#term-CHR_ext)) and average error "
+    "([MAE](../book/glossary.md#term-MAE)):",
+    *(differs("AMOL", "CE", metric) for metric in ("QWK", "CHR_ext", "MAE")),
+    "What isn't shown isn't shown to be equal either.",
+    below="title",
 )  # fmt: skip
 
 # %% [markdown]

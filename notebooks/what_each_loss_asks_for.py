@@ -138,7 +138,7 @@ say(
 # %% [markdown]
 # ## Properties
 #
-# - *Strictly proper*: the loss asks for the belief itself.
+# - *Strictly proper*: the loss asks for the belief itself, and for nothing else.
 # - *Map back*: whether the belief can be computed from the answer. "Linear" and "formula" are
 #   known maps; "equations" means that the belief solves linear equations that had one solution
 #   wherever they were tried; "none" that two beliefs share an answer.
@@ -163,6 +163,14 @@ say(
     "the median or the rounded mean. A mode isn't monotone, so neither is cross-entropy's answer.",
     f"From {listed(lost)} no belief can be read.",
 )  # fmt: skip
+say(
+    "> **In short.** A network that had learned perfectly would still answer with the middle where "
+    "its loss asks for it. Of all distributions of a label over three classes, that is "
+    f"{center['CE']:.0%} under cross-entropy, {center['KL']:.0%} under KL and {center['AMOL']:.0%} "
+    f"under AMOL. {len(monotone)} of {len(table)} losses never lower their answer when the label "
+    f"becomes more likely to be high; AMOL is {'one' if 'AMOL' in monotone else 'none'} of them.",
+    below="title",
+)
 say(asked.proofs())
 
 # %% [markdown]

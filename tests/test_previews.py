@@ -63,6 +63,17 @@ def test_a_link_shows_what_it_leads_to(open_page, part, shown):
     tip.wait_for(state="hidden")
 
 
+def test_a_page_without_formulas_shows_one_and_a_table_its_first_rows(open_page):
+    page = open_page("notebooks/08_conclusion.html")
+    assert not page.locator("script[src*=mathjax]").count()
+    page.locator("a[href*='#equation-eq-corrected']").first.hover()
+    page.locator("#preview mjx-container").wait_for()
+    link(page, "#tab-limits").hover()
+    page.locator("#preview table").wait_for()
+    assert page.locator("#preview tbody tr").count() == 6
+    assert page.locator("#preview").inner_text().endswith("…")
+
+
 def test_the_keyboard_opens_and_closes_it(open_page):
     page = open_page(METHOD, reduced_motion="reduce", color_scheme="dark")
     tip = page.locator("#preview")

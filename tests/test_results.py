@@ -147,6 +147,22 @@ def test_folded_code_lies_below_what_it_shows_and_neighbors_share_a_fold(results
     assert len({c["id"] for c in found}) == len(found)
 
 
+def test_a_summary_goes_below_the_title_and_a_verdict_below_the_last_heading(results):
+    told = [
+        *displayed(lambda: say("All.", below="title")),
+        *displayed(lambda: say("Part.", below="heading")),
+        *displayed(lambda: say("X.")),
+    ]
+    cells = [cell("Before\n\n# Page\n\nIntroduction."), cell("## One"), cell("## Two\n\nText."),
+             cell("tell", "hide-input", outputs=told), cell("## Three")]  # fmt: skip
+    assert [c["source"] for c in arranged(cells, results)] == [
+        "Before\n\n# Page\n\nAll.\n\nIntroduction.", "## One", "## Two\n\nPart.\n\nText.",
+        "X.", "tell", "## Three",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="below is 'top'; allowed: '', 'title', 'heading'"):
+        say("All.", below="top")
+
+
 def test_a_table_without_rows_is_its_caption(results):
     for rows, empty in (([], True), (["–"], True), (["0.1"], False)):
         frame = pd.DataFrame({"a": rows}, index=pd.Index(rows, name="b"))

@@ -127,8 +127,9 @@ POOR_FIGURES = """() => [...document.querySelectorAll('.bd-article figure')].fil
   return !['svg', 'pdf', 'csv'].every(kind => links.includes(kind))
     || phone && image.naturalWidth == 432 && image.width > 0 && image.width * 13 / (4.5 * 72) < 16;
 }).map(f => f.id)"""
-# Tables with the paper's numbers beside ours that have to be scrolled sideways.
-SCROLLED = """() => [...document.querySelectorAll('table:has(tr.paper)')]
+# Tables that have to be scrolled sideways: on a phone those with the paper's numbers beside ours.
+SCROLLED = """() => [...document.querySelectorAll(
+    innerWidth < 600 ? "table:has(tr.paper)" : "table.table")]
   .filter(t => t.parentElement.scrollWidth > t.parentElement.clientWidth).map(t => t.id)"""
 
 

@@ -126,7 +126,7 @@ def check_bits(page, dataset, method, seed, **chosen):
     settings = StudySettings(datasets=[dataset], methods=[method], seeds=[seed], **chosen)
     run = plan(settings)[0]
     outcome = engine.train(run.loss, seed, run.data.arrays, settings.protocol)
-    given = training_page.page_data(settings)
+    given = training_page.page_data(settings, [method])
     data = {"classes": run.data.arrays.num_classes}
     message = {"loss": method, "alpha": settings.alpha, "sigma": settings.sigma, "seed": seed,
                "data": data, "parts": given["sets"][dataset]["parts"],
@@ -156,9 +156,9 @@ def test_other_shapes_end_with_the_same_bits(page, hidden, layers, batch_size):
 
 def test_page_data_refuses_what_the_browser_does_not_know():
     with pytest.raises(ValueError, match="methods holds 'CORAL'"):
-        training_page.page_data(StudySettings(methods=["CE", "CORAL"]))
+        training_page.page_data(StudySettings(methods=["CE", "CORAL"]), ["CE"])
     with pytest.raises(ValueError, match="dropout"):
-        training_page.page_data(StudySettings(methods=["CE"], dropout=0.5))
+        training_page.page_data(StudySettings(methods=["CE"], dropout=0.5), ["CE"])
 
 
 needs_page = pytest.mark.skipif(not PAGE.exists(), reason="no page in _build/html: run `make book`")
@@ -184,6 +184,24 @@ def test_recorded_run_is_equal_and_the_page_asks_nobody(browser):  # noqa: F811
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     assert faults == []
     context.close()
+
+
+@needs_page
+def test_it_opens_with_what_the_book_has_trained(browser):  # noqa: F811
+    page = browser.new_context().new_page()
+    page.goto(PAGE.as_uri())
+    assert "KL" in page.locator(".train-name").first.inner_text()
+    assert page.get_by_label("data set").input_value() == "Abalone"
+    told = page.locator(".train-verdict").all_inner_texts()
+    assert len(told) == 2 and page.locator(".train-chart").count() == 0
+    for method, text in zip(("KL", "AMOL"), told, strict=True):
+        row = page.locator("#tab-browser tbody tr", has_text="Abalone").filter(
+            has=page.get_by_text(method, exact=True)
+        )
+        cells = row.locator("td").all_inner_texts()
+        assert f"QWK {cells[3]}, CHR_ext {cells[4]}" in text
+        assert f"epoch {cells[2]} of" in text
+    page.context.close()
 
 
 @needs_page

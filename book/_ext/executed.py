@@ -30,7 +30,8 @@ LEFT_OUT = re.compile(
     r"|<script>const THEBE_JS_URL.*?</script>"
     r"|<script[^>]*(?:sphinx-thebe|fontawesome)[^>]*></script>"
     r"|<link[^>]*sphinx-thebe\.css[^>]*/>"
-    r'| role="list"(?= class="citation-list")',  # its children are no list items
+    r'| role="list"(?= class="citation-list")'  # its children are no list items
+    r'| role="doc-biblioentry"',  # deprecated
     re.DOTALL,
 )
 ICON_RULE = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{[^}]*\}")
@@ -38,6 +39,7 @@ ICON_RULE = re.compile(r"(?:\.fa-[\w-]+::?before,?)+\{[^}]*\}")
 PLAIN_SEARCH = (
     "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
 )
+SIDEBAR = '<div id="pst-primary-sidebar"'  # the theme gives it no role, so it is in no landmark
 PAPER_ROW = re.compile(r'<tr class="(?=row-\w+">\s*<td[^>]*>\s*<p>[^<]*, paper</p>)')
 MATHJAX = re.compile(r"<script>window\.MathJax.*?</script>|<script[^>]*mathjax[^>]*></script>")
 
@@ -181,6 +183,7 @@ def finish(app, exception) -> None:
     for page in site.rglob("*.html"):
         html = LEFT_OUT.sub("", page.read_text(encoding="utf-8"))
         html = PAPER_ROW.sub('<tr class="paper ', html)
+        html = html.replace(SIDEBAR, f'{SIDEBAR} role="complementary" aria-label="Contents"')
         if 'class="math' not in html:
             html = MATHJAX.sub("", html)
         page.write_text(html, encoding="utf-8")

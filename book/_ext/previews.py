@@ -1,8 +1,9 @@
 """Sphinx extension of the book: what a link leads to, shown beside it by ``previews.js``.
 
-A page in a folder may not fetch others, so the terms, citations, captions and equations that links
-lead to are collected once the pages are written, into a script that a page loads when a reader
-first points at a link. The search index, which the theme has every page load, is written tightly.
+A page in a folder may not fetch others, so what links lead to, the terms, citations, figures,
+equations and first rows of tables, is collected once the pages are written, into a script that a
+page loads when a reader first points at a link. The search index, which the theme has every page
+load, is written tightly.
 """
 
 import json
@@ -15,9 +16,10 @@ from bs4 import BeautifulSoup, SoupStrainer, Tag
 
 LINK = re.compile(r'<a class="reference internal" href="([^"#:]*)#([^"]+)"')
 KEPT = ["alt", "class", "src"]
+ROWS = 6  # of a table
 HOLDERS = SoupStrainer(["dt", "dd", "figure", "table", "div"])
 NO_DOWNLOADS = re.compile(r" ?Download:[ ,]*")
-LEFT_OUT = "a.headerlink, a[download], .label, .legend, .eqno, picture source, table, script"
+LEFT_OUT = "a.headerlink, a[download], .label, .legend, .eqno, picture source, script"
 
 
 def targets(site: Path) -> dict[str, set[str]]:
@@ -32,13 +34,18 @@ def targets(site: Path) -> dict[str, set[str]]:
 
 
 def content(target: Tag) -> list[Tag]:
-    """What of a target is shown; nothing of a section, a page or a whole table."""
+    """What of a target is shown: of a table its first rows, nothing of a section or a page."""
     kinds = target.get("class") or []
     if target.name == "dt":
         definition = target.find_next_sibling("dd")
         return [definition] if definition else []
     if target.name == "table":
-        return target.find_all("caption", limit=1)
+        captions = [caption.extract() for caption in target.find_all("caption")]
+        rows = target.select("tbody tr")
+        for row in rows[ROWS:]:
+            row.decompose()
+        note = BeautifulSoup("<p>…</p>", "html.parser").p
+        return [*captions, target, *([note] if len(rows) > ROWS else [])]
     if target.name == "figure" or {"citation", "math"} & set(kinds):
         return [target]
     return []

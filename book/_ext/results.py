@@ -19,6 +19,7 @@ from companion.page.results import folded
 from companion.page.tables import DASH
 
 logger = logging.getLogger(__name__)
+HEADING = re.compile(r"^#{1,6} .+", re.MULTILINE)
 EMPTY = re.compile(rf"[|\s{DASH}]*")
 FIGURE = re.compile(r'(<figure[^>]* id="([\w-]+)"[^>]*>\s*)(<img [^>]*src="([^"]*)"[^>]*>)')
 VERDICT = re.compile(rf"<td(?=[^>]*>(?:<p>)?({'|'.join(VERDICTS)})(?:</p>)?</td>)")
@@ -64,6 +65,7 @@ def shown(cell: dict, results: Path) -> tuple[list[dict], list[dict]]:
             if "result" in metadata:
                 text = placed(text, metadata["result"], results)
             about = {"id": f"{cell['id']}-{len(texts)}", "metadata": {}}
+            about["metadata"] = {"below": metadata.get("below", "")}
             texts += [{"cell_type": "markdown", "source": text, **about}] if text else []
         elif "drawing" not in metadata:
             others.append(output)
@@ -78,11 +80,27 @@ def _silent(cell: dict) -> bool:
     return code and all(r and r["mime_prefix"] for r in records)
 
 
+def _lifted(texts: list[dict], above: list[dict]) -> list[dict]:
+    """Put each paragraph that belongs below a heading there; the others are given back."""
+    left = []
+    for text in texts:
+        if not (below := text["metadata"].pop("below")):
+            left.append(text)
+            continue
+        heads = [(cell, head) for cell in above if cell["cell_type"] == "markdown"
+                 for head in HEADING.finditer("".join(cell["source"]))]  # fmt: skip
+        cell, head = heads[0 if below == "title" else -1]
+        source = "".join(cell["source"])
+        cell["source"] = f"{source[: head.end()]}\n\n{text['source']}{source[head.end() :]}"
+    return left
+
+
 def arranged(cells: list[dict], results: Path) -> list[dict]:
     """Cells with what they show as Markdown; folded code lies below that, neighbors in one fold."""
     placed = []
     for cell in cells:
         texts, others = shown(cell, results)
+        texts = _lifted(texts, placed)
         if cell["cell_type"] == "code":
             cell = cell | {"outputs": others}
         if not _silent(cell):

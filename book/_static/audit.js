@@ -32,15 +32,16 @@ const Audit = (() => {
     return rows;
   }
 
-  const refuse = (text) => { throw new Error(text); };
+  const refuse = (text, about = {}) => { throw Object.assign(new Error(text), about); };
   const label = (text) => (/^[+-]?\d{1,15}(\.0*)?$/.test(text) ? Number(text) : text);
 
   function scale(columns, names, order) {
     let known = order.map(label);
     if (!order.length) {
+      const found = [...new Set(names.flatMap((name) => columns[name]))].sort();
       for (const name of names) columns[name].forEach((text, at) => {
         if (typeof label(text) === "string") refuse(`line ${columns.lines[at]}, column '${name}': '${text}' is ` +
-          "no whole number; allowed: whole numbers, or the labels that you name, lowest first");
+          "no whole number; allowed: whole numbers, or the labels that you name, lowest first", { found });
       });
       known = [...new Set(names.flatMap((name) => [...new Set(columns[name])].map(label)))];
       known.sort((a, b) => a - b);

@@ -3,6 +3,7 @@
 (() => {
   const form = document.getElementById("audit");
   const [text, file, output] = ["text", "file", "output"].map((name) => document.getElementById(`audit-${name}`));
+  const MOST_WORDS = 20; // of a scale; more are a wrong column
   const NAMES = { CHR_ext: "CHR_ext", J_c: "J_c", center_recall: "center recall", extreme_recall: "extreme recall", center_rate: "center rate", center_mass: "center mass" };
   const add = (parent, tag, content = "", attributes = {}) => {
     const made = Object.assign(document.createElement(tag), attributes);
@@ -59,7 +60,19 @@
       setTimeout(() => { const made = Audit.audit(answers); output.replaceChildren(); show(made); });
     } catch (error) {
       add(output, "p", error.message, { className: "audit-error" });
+      const words = error.found?.filter((label) => Number.isNaN(Number(label))) ?? [];
+      if (2 * words.length > error.found?.length && error.found.length <= MOST_WORDS) propose(error.found);
     }
+  }
+
+  // Labels are words: the file's own, in the field where their order belongs.
+  function propose(found) {
+    const field = form.elements.labels;
+    field.closest("details").open = true;
+    field.value = found.join(", ");
+    add(output, "p", "The labels that the file holds stand under “Columns and labels”, by the alphabet. " +
+      "Bring them in order, lowest first, add those that are missing, and press Audit.");
+    field.focus();
   }
 
   async function take(files) {

@@ -15,6 +15,17 @@
     document.head.append(script);
   }));
 
+  // Pages without formulas come without MathJax.
+  let formulas = null;
+  const loadMath = () => (formulas ??= new Promise((done) => {
+    if (document.querySelector("script[src*=mathjax]")) return done();
+    window.MathJax = { startup: { typeset: false }, options: { enableMenu: false } };
+    const script = document.createElement("script");
+    const ready = () => (window.MathJax.startup.promise ?? Promise.resolve()).then(done);
+    Object.assign(script, { src: `${root}_static/mathjax/tex-chtml-full.js`, onload: ready, onerror: done });
+    document.head.append(script);
+  }));
+
   function content(link) {
     const [page, anchor] = link.href.split("#");
     if (!anchor || !page.startsWith(root)) return "";
@@ -44,6 +55,8 @@
     await load();
     if (link !== asked) return;
     const html = content(link), math = html.includes('class="math');
+    if (math) await loadMath();
+    if (link !== asked) return;
     if (!html || link === shown || (math && !window.MathJax?.typesetPromise)) return;
     hide();
     shown = link;

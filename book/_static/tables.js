@@ -1,4 +1,5 @@
-// Filters of the tables with verdicts, and a shade where a table goes on to the right.
+// Filters of the tables with verdicts; room in the margin for a table that is wider than the text, and
+// a shade where it goes on to the right all the same.
 const WORDS = ["reproduced", "direction only", "undecided", "not reproduced", "cannot be tested"];
 
 // One choice per column of verdicts; a row is shown where all the choices agree with it.
@@ -46,6 +47,7 @@ for (const box of document.querySelectorAll(".pst-scrollable-table-container")) 
   frame.className = "table-frame";
   box.replaceWith(frame);
   frame.append(box);
+  if (box.scrollWidth > box.clientWidth + 1) frame.classList.add("full-width");
   box.addEventListener("scroll", () => shade(box), { passive: true });
   new ResizeObserver(() => shade(box)).observe(box);
   const table = box.querySelector("table");

@@ -79,6 +79,8 @@ def _article(html: BeautifulSoup, page: str, pages: set[str]) -> Tag:
     for cell in article.select("div.cell"):
         if not cell.get_text(strip=True) and not cell.select_one("img, svg"):
             cell.decompose()
+    for fold in article.select("details.fold"):
+        fold["open"] = ""
     for marked in article.select("[id]"):
         marked["id"] = _anchor(page, marked["id"])
     # the heading, since the article may begin at the end of the sheet before it

@@ -220,10 +220,15 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     text = "datum.method + ', seed ' + datum.seed + ': ' + format(datum.value, '.3f')"
     colors = alt.Scale(domain=methods, range=[method_style(name)[0] for name in methods])
     dots = base.mark_circle(size=70, **_described(text)).encode(
-        x=alt.X("value:Q", title=None, scale=alt.Scale(zero=False, padding=12)),
+        x=alt.X(
+            "value:Q",
+            title=None,
+            scale=alt.Scale(zero=False, padding=12),
+            axis=alt.Axis(tickCount=6, labelFlush=False, labelBound=True),
+        ),
         yOffset=alt.YOffset("seed:O", scale=alt.Scale(paddingOuter=0.5)),
         color=alt.Color("method:N", scale=colors, legend=None),
-        opacity=alt.when(near).then(alt.value(0.8)).otherwise(alt.value(0.12)),
+        opacity=alt.when(near).then(alt.value(1)).otherwise(alt.value(0.12)),
     )
     mean = base.mark_tick(color=FAINT, thickness=3, size=20).encode(x="mean:Q")
     seen = alt.expr("isValid(datum.printed) ? 1 : 0")

@@ -8,6 +8,7 @@ import pandas as pd
 from IPython.display import display
 
 COLUMNS = ["page", "sentence", "holds", "text"]
+PLACES = ("", "title", "heading")  # of a paragraph on a page of the book
 Sentence = str | tuple  # text, or (holds, text), or (holds, text, otherwise)
 
 
@@ -22,7 +23,7 @@ def chosen(sentences: Sequence[Sentence]) -> tuple[str, list[dict]]:
     return " ".join(filter(None, texts)), records
 
 
-def say(*sentences: Sentence, name: str = "") -> None:
+def say(*sentences: Sentence, name: str = "", below: str = "") -> None:
     """Display a paragraph of sentences, each of which stands if it holds for the data.
 
     Nothing fails where one doesn't hold, but `sentences` lists it.
@@ -35,12 +36,22 @@ def say(*sentences: Sentence, name: str = "") -> None:
         they don't, if there is anything to say. Markdown.
     name : str
         For a page outside ``notebooks``, which places the text as ``{glue:text}`path::name:s` ``.
+    below : {"", "title", "heading"}
+        What the book puts the paragraph below, such as a summary that the whole page computes: the
+        page's title, or the last heading. A notebook shows it where it is said.
+
+    Raises
+    ------
+    ValueError
+        For another place.
     """
+    if below not in PLACES:
+        raise ValueError(f"below is {below!r}; allowed: {', '.join(map(repr, PLACES))}")
     text, records = chosen(sentences)
     if name:
         show_numbers(**{name: text})
     if text or records:
-        show_markdown(text, sentences=records)
+        show_markdown(text, sentences=records, **({"below": below} if below else {}))
 
 
 def show_markdown(text: str, **metadata: object) -> None:

@@ -6,6 +6,7 @@ trains there is `book/_static/train`, whose arithmetic is that of `amol.engine`.
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -53,8 +54,14 @@ def _run(run: Run, outcome) -> dict:
     }
 
 
-def page_data(settings: StudySettings) -> dict:
+def page_data(settings: StudySettings, start: Sequence[str]) -> dict:
     """All that the page holds, as `book/_static/train/page.js` reads it; runs train where missing.
+
+    Parameters
+    ----------
+    settings : StudySettings
+    start : sequence of str
+        One or two losses, of those in the settings, that the page opens with.
 
     Raises
     ------
@@ -73,6 +80,7 @@ def page_data(settings: StudySettings) -> dict:
         "protocol": asdict(protocol),
         "alpha": settings.alpha,
         "sigma": settings.sigma,
+        "start": list(start),
         "losses": {name: list(settings.parameters(name)) for name in settings.methods},
         "sets": {name: data_set(settings, name) for name in settings.datasets},
         "runs": [

@@ -6,21 +6,26 @@ const CODE = URL.createObjectURL(
 );
 const OWN = "your own CSV file", NONE = "none", QUIET = matchMedia("(prefers-reduced-motion: reduce)");
 
-// What a run left, beside the recorded run with the same settings, if there is one.
-function verdict({ settings, end, data }) {
-  const { loss, alpha, sigma, seed } = settings, used = GIVEN.losses[loss];
-  const recorded = GIVEN.runs.find((run) =>
-    run.data === settings.data && run.loss === loss && run.seed === seed &&
+// The book's run with such settings, if it has one.
+function recordedRun({ data, loss, alpha, sigma, seed }) {
+  const used = GIVEN.losses[loss];
+  return GIVEN.runs.find((run) => run.data === data && run.loss === loss && run.seed === seed &&
     (!used.includes("alpha") || alpha === GIVEN.alpha) && (!used.includes("sigma") || sigma === GIVEN.sigma));
+}
+
+// What a run left, beside the recorded run with the same settings, if there is one.
+function verdict({ settings, end, data, here }) {
+  const recorded = recordedRun(settings);
   const lines = [`Weights of epoch ${end.bestEpoch} of ${end.epochs}, test part: ` +
     Object.entries(metricsOf(countsOf(data.test.y, end.labels, data.classes), data.classes))
       .map(([name, value]) => `${name} ${written(value)}`).join(", ") + "."];
   if (end.failed) lines.push(`In epoch ${end.failed} the loss stopped being a finite number.`);
-  const digest = make("code", {}, end.digest || "not available on a page without https");
-  lines.push(make("span", {}, "SHA-256 of the weights here: ", digest));
-  if (!recorded) lines.push("The book has no run with these settings to compare with.");
-  else {
-    lines.push(make("span", {}, "In the book: ", make("code", {}, recorded.digest)));
+  const digests = make("details", {}, make("summary", {}, "SHA-256 of the weights"));
+  const digest = (where, text) => digests.append(make("p", {}, where, make("code", {}, text)));
+  if (here) digest("Here: ", end.digest || "not available on a page without https");
+  if (recorded) digest("In the book: ", recorded.digest);
+  if (here && !recorded) lines.push("The book has no run with these settings to compare with.");
+  if (here && recorded) {
     const predicted = bytes(recorded.predicted), differ = {
       "the weights": end.digest && end.digest !== recorded.digest,
       "test predictions": end.labels.some((label, i) => label !== predicted[i]),
@@ -31,7 +36,7 @@ function verdict({ settings, end, data }) {
     const equal = end.digest ? "Equal, bit for bit: weights and test predictions." : "Test predictions are equal.";
     lines.push(make("strong", {}, found.length ? `Different: ${found.join(", ")}.` : equal));
   }
-  return make("div", { class: "train-verdict" }, ...lines.map((line) => make("p", {}, line)));
+  return make("div", { class: "train-verdict" }, ...lines.map((line) => make("p", {}, line)), digests);
 }
 
 // ---- form
@@ -43,7 +48,7 @@ const names = Object.keys(GIVEN.losses), inputs = {
   alpha: number(0, 100, "any"), sigma: number(0.1, 100, "any"), seed: number(0, 2 ** 32 - 1, 1),
 };
 const START = {
-  data: Object.keys(GIVEN.sets)[0], a: names[0], b: names.includes("AMOL") ? "AMOL" : NONE,
+  data: Object.keys(GIVEN.sets)[0], a: GIVEN.start[0], b: GIVEN.start[1] ?? NONE,
   alpha: GIVEN.alpha, sigma: GIVEN.sigma, seed: GIVEN.runs[0].seed,
 };
 const file = make("input", { type: "file", accept: ".csv,.tsv,.txt" }), target = make("select");
@@ -89,8 +94,21 @@ async function readFile() {
 }
 
 // ---- training
+// Before anything is pressed: what the book's own runs with the settings answer.
+function showRecorded() {
+  const common = { data: START.data, alpha: START.alpha, sigma: START.sigma, seed: START.seed };
+  const data = givenData(GIVEN.sets[START.data]);
+  runs = GIVEN.start.map((loss, i) => {
+    const settings = { ...common, loss }, { predicted, ...end } = recordedRun(settings);
+    return { settings, side: "ab"[i], data, epochs: [], end: { ...end, labels: bytes(predicted) } };
+  });
+  status.textContent = `Trained when this page was made: ${START.data}, seed ${START.seed}. ` +
+    "Press Train to see two networks.";
+  draw();
+}
+
 function stop(said) {
-  for (const run of runs) run.worker.terminate();
+  for (const run of runs) run.worker?.terminate();
   cancel.disabled = true;
   start.textContent = "Train again";
   status.textContent = said;
@@ -109,7 +127,7 @@ function begin() {
   const [alpha, sigma, seed] = [values.alpha, values.sigma, values.seed].map(Number);
   const common = { data: values.data, alpha, sigma, seed };
   runs = [values.a, values.b].filter((loss) => loss !== NONE).map((loss, i) => {
-    const run = { settings: { ...common, loss }, side: "ab"[i], data, epochs: [], worker: new Worker(CODE) };
+    const run = { settings: { ...common, loss }, side: "ab"[i], data, epochs: [], here: true, worker: new Worker(CODE) };
     run.worker.onmessage = (event) => hear(run, event.data);
     run.worker.onerror = (event) => stop(`The training failed: ${event.message}.`);
     run.worker.postMessage({ ...run.settings, data, protocol: GIVEN.protocol });
@@ -141,13 +159,13 @@ function draw() {
   const title = ({ settings: { loss }, side }) => `${loss} (${side === "a" ? "solid" : "dashed"})`;
   const curves = (name, some) => some.map((run) => (
     { name: run.settings.loss, side: run.side, points: run.epochs.map((epoch) => epoch[name]) }));
-  const charts = [
+  const charts = !runs.some(({ epochs }) => epochs.length) ? [] : [
     ...runs.map((run) => chart(`validation loss, ${run.settings.loss}`, curves("loss", [run]))),
     ...["QWK", "CHR_ext", "center recall", "extreme recall"].map((name) => chart(name, curves(name, runs))),
   ];
   const sides = runs.map((run) => {
     const { epochs, end, data, side } = run, K = data.classes;
-    const section = make("section", {}, make("h3", { class: `side-${side}` }, title(run)));
+    const section = make("section", {}, make("p", { class: `train-name side-${side}` }, title(run)));
     if (end) {
       section.append(confusion("Test part", countsOf(data.test.y, end.labels, K), data.names), verdict(run));
     } else if (epochs.length) {
@@ -172,3 +190,4 @@ addEventListener("hashchange", fromAddress);
 FIGURE.prepend(make("div", { class: "train" }, form, status, shown));
 FIGURE.classList.add("live");
 if (fromAddress()) begin();
+else showRecorded();

@@ -43,11 +43,13 @@ function metricsOf(counts, K) {
 const written = (value) => (Number.isFinite(value) ? value.toFixed(3).replace("-", "−") : "–");
 
 // ---- pictures
-// One curve per run over the epochs, with what they are at last.
+// One curve per run over the epochs, with what they are at last. The first epochs, in which all is
+// far off, don't set the scale, so that curves near each other stay apart.
+const FIRST = 5;
 function chart(title, curves) {
-  const values = curves.flatMap(({ points }) => points.filter(Number.isFinite));
-  const rate = !title.startsWith("validation loss"), least = Math.min(...values, ...(rate ? [0] : []));
-  const most = Math.max(...values, rate ? 1 : -Infinity), span = most - least || 1;
+  const after = curves.flatMap(({ points }) => points.slice(points.length > 2 * FIRST ? FIRST : 0));
+  const values = after.filter(Number.isFinite);
+  const least = Math.min(...values), most = Math.max(...values), span = most - least || 1;
   const length = Math.max(20, ...curves.map(({ points }) => points.length));
   const paths = curves.map(({ points, side }) => {
     const at = (value, i) => `${(i / (length - 1)) * 200},${100 - ((value - least) / span) * 100}`;
@@ -67,13 +69,14 @@ function chart(title, curves) {
 
 function confusion(title, counts, names) {
   const K = names.length, table = make("table", { class: "train-confusion" });
-  table.append(make("caption", {}, title));
-  const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ said →"));
-  head.append(...names.map((name) => make("th", { scope: "col" }, name)));
+  const center = (k) => (k === Math.floor((K - 1) / 2) ? { class: "center" } : {});
+  table.append(make("caption", {}, `${title}: true class down, answer across`));
+  const head = make("tr", {}, make("td"));
+  head.append(...names.map((name, k) => make("th", { scope: "col", ...center(k) }, name)));
   const rows = names.map((name, t) => {
     const own = counts.slice(t * K, t * K + K), total = own.reduce((a, b) => a + b) || 1;
     const shade = (count) => `--share: ${Math.round((45 * count) / total)}%`;
-    const cells = own.map((count) => make("td", { style: shade(count) }, `${count}`));
+    const cells = own.map((count, k) => make("td", { style: shade(count), ...center(k) }, `${count}`));
     return make("tr", {}, make("th", { scope: "row" }, name), ...cells);
   });
   table.append(make("thead", {}, head), make("tbody", {}, ...rows));
