@@ -13,7 +13,7 @@
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets that count
 
 # %%
-from companion.page import first_page, footer, say
+from companion.page import footer, say
 from companion.page.words import changes, listed
 from companion.studies import recordings
 from companion.studies.paired_intervals import paired_differences
@@ -113,25 +113,13 @@ say(
 
 # %% [markdown]
 # ## What to use
-
-# %%
-AIMS = {
-    "QWK": "where large errors are worse than many small ones",
-    "MAE": "for the average error",
-    "accuracy": "for exact labels",
-    "extreme_recall": "for the first and last class",
-}
-found = first_page.against_baseline(runs, list(AIMS))
-found = found[found["method"] != "CE-masked"].groupby("metric", sort=False)
-use = [f"{first_page.advised(part)} {AIMS[metric]}" for metric, part in found]
-say(
-    "The [first page](../book/index.md) has the evidence for each aim in a table, "
-    "[Figure overview](losses.ipynb#fig-overview) that for all losses. By the first page's rule: "
-    f'{listed(use)}. Where the answer "center" must never be given, strike that class out before '
-    "training anything anew. Whatever the choice, report center recall and extreme recall beside a "
-    'hedging rate; alone it can be lowered by never answering "center" '
-    "([discussion](07_discussion.ipynb))."
-)
+#
+# [Which loss for which aim?](which_loss.ipynb) names a loss for each aim from [a hundred data
+# sets](hundred_sets.ipynb), or another decision from the same network, with what speaks against it;
+# [Figure overview](losses.ipynb#fig-overview) has all losses on the paper's sets. Where the answer
+# "center" must never be given, strike that class out before training anything anew. Whatever the
+# choice, report center recall and extreme recall beside a hedging rate; alone it can be lowered by
+# never answering "center" ([discussion](07_discussion.ipynb)).
 
 # %% [markdown]
 # ## What the paper leaves for later
