@@ -19,7 +19,7 @@ from amol.losses import center_class, center_weight, closeness
 from companion import StudySettings, load_dataset, run_study
 from companion.claims.stability import held_claims, worlds_of_protocols
 from companion.data.dataset import split
-from companion.page import appendix, figures, footer, protocols, say, show, tables
+from companion.page import appendix, figures, footer, protocols, say, show, show_numbers, tables
 from companion.page.words import listed
 from companion.paper.open_choices import CHOICES, distances_to_paper
 from companion.studies import protocol_fit, protocol_search, recordings
@@ -499,6 +499,15 @@ say(
     "trained so often, and the demand that a default agree with what the paper prints, made when "
     "their fit was known. Without that demand the default would have three hidden layers.",
 )  # fmt: skip
+fits = (
+    "clearly better than the default, but not what the paper says"
+    if better and not allowed
+    else "no reason to change the default"
+)
+show_numbers(
+    best_fit=f"Of {len(searched)} ways to answer all open questions that were tried, the "
+    f"one that fits the paper's numbers best, {best}, is {fits}."
+)
 say(
     f"> **In short.** {len(searched)} of {space_size():,} ways to answer all questions were tried "
     f"against everything that the paper prints. The tables leave {len(unsettled)} of "

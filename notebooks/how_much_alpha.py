@@ -150,5 +150,20 @@ say(
 _, compared = verify("sigma", sample, sample_seed)  # trains recorded runs again
 say(note_of(compared))
 
+# %%
+say(
+    (min(counts.get("α", 0), counts.get("σ", 0)) > 0,
+     "> **In short.** Both numbers of AMOL matter: the best trades of agreement and hedging come "
+     "from "
+     "moving either.", "> **In short.** One of AMOL's two numbers is enough."),
+    (bool(enough) and gaps["QWK"] >= 0,
+     f"A rule that chooses α on the validation part, made on the paper's sets, keeps QWK on six "
+     f"others ({change(gaps['QWK'])}).",
+     "A rule that chooses α on the validation part, made on the paper's sets, doesn't keep QWK on "
+     "six "
+     f"others ({change(gaps['QWK'])})."),
+    below="title",
+)  # fmt: skip
+
 # %% tags=["remove-input"]
 footer()
