@@ -141,6 +141,7 @@ show_numbers(
     first_gap_chr=f"{counts['mean_abs_CHR_ext']:.3f}",
     **{f"first_{key.replace(' ', '_')}": value for key, value in counts.items() if " " in key},
     **{f"first_{key}": counts[key] for key in ("generated", "claims")},
+    first_twins=f"{counts['twins']:.0f}",
 )
 say(
     (counts["numbers reproduced"] > 0.75 * counts["numbers"],
