@@ -23,8 +23,10 @@ OWN = "own"  # a loss's own decision
 
 
 def natural(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the sets with a natural order, without controls and cut regressions."""
-    return rows[rows["dataset"].isin(collection.names())]
+    """Rows of the sets with a natural order, on the splits that are recorded of all of them."""
+    rows = rows[rows["dataset"].isin(collection.names())]
+    sets = rows.groupby("split_seed")["dataset"].nunique()
+    return rows[rows["split_seed"].isin(sets.index[sets == rows["dataset"].nunique()])]
 
 
 def chosen(rows: pd.DataFrame, rule: str = "QWK", decision: str = OWN) -> pd.DataFrame:

@@ -58,7 +58,7 @@ SETS = (  # whatever joins the collection later; natural sets, controls, cut reg
     "cut_airfoil_edge", "cut_concrete_bell", "cut_concrete_flat", "cut_concrete_edge",
     "cut_ccpp_bell", "cut_ccpp_flat", "cut_ccpp_edge", "addhealth_depression", "hpc_time",
 )  # fmt: skip
-SPLITS = 5
+SPLITS = 10
 MONITORS = ("loss", "QWK")
 OWN = {  # own parameter and its two values, the default first
     "KL": ("sigma", (1.0, 0.5)),

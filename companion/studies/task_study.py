@@ -145,7 +145,8 @@ class TaskStudy:
         return found[[task in known for task in found.itertuples(index=False, name=None)]]
 
     def _keep(self, rows: pd.DataFrame, seconds: dict[str, float]) -> None:
-        done = {task for task in self.tasks if task[0] in seconds}
+        there = set(rows[list(self.task)].itertuples(index=False, name=None))
+        done = [task for task in self.tasks if task in there]
         facts = {"trainings": sum(self.trainings(*task) for task in done),
                  "training seconds": round(sum(seconds.values())), "seconds": seconds}  # fmt: skip
         keep(self.name, self._in_order(rows), facts | self.facts())
