@@ -170,7 +170,7 @@ for name, found in beyond.items():
                   "standard error": np.hypot(error, spread)}  # fmt: skip
 asked_for = pd.DataFrame.from_dict(rows, orient="index").rename_axis("Over extreme samples")
 answers = asked_for.loc["Center answers"]
-apart = abs(answers["difference"]) / answers["standard error"]
+gap, reach = abs(answers["difference"]), 2 * answers["standard error"]
 
 # %%
 signed = asked_for["difference"].map(lambda value: f"{value:+.3f}".replace("-", "−"))
@@ -185,11 +185,11 @@ show(
 say(
     f"The belief asks for {answers['asked for']:.0%} of extreme samples to be answered with the "
     f"center; {answers['seen']:.0%} are.",
-    (apart <= 2,
+    (gap <= reach,
      "The difference is within two standard errors: as far as these samples show, the networks "
      "answer with the center because they can't tell, and say so.",
      f"The networks do it {'more' if answers['difference'] > 0 else 'less'} often than their "
-     "own probabilities say, by more than two standard errors." if apart > 2 else ""),
+     "own probabilities say, by more than two standard errors." if gap > reach else ""),
 )  # fmt: skip
 
 # %% [markdown]

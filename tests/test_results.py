@@ -170,3 +170,15 @@ def test_a_table_without_rows_is_its_caption(results):
         (placed, _) = arranged([cell("x", "hide-input", outputs=[found])], results)
         assert placed["source"].startswith("::::{table} 0 in all.\n:name: tab-a\n")
         assert (":class: empty" in placed["source"]) == empty
+
+
+def test_a_long_table_is_folded_under_its_words_as_a_whole(results):
+    marked = CELLS.rename({"x": '<a id="row-x"></a>x <details><summary>1</summary>why</details>'})
+    (found,) = displayed(lambda: show("tab-a", marked, "All.", fold="Both rows (2)"))
+    head = '<details class="fold"><summary>Both rows (2)</summary>\n\n'
+    assert found["data"]["text/markdown"].startswith(f'{head}<a id="tab-a"></a>**Table a.** All.')
+    (placed, _) = arranged([cell("x", "hide-input", outputs=[found])], results)
+    source = placed["source"]
+    assert source.startswith(f"{head}::::{{table}} All.\n:name: tab-a\n\n| K ")
+    assert source.endswith("</p>\n\n</details>") and source.count("</details>") == 2
+    assert "x (1)" in (results / "tables" / "tab-a.tex").read_text()
