@@ -88,12 +88,12 @@ say(
 # %% [markdown]
 # ## Calibration
 #
-# The paper says that AMOL gives up guarantees of calibration, and leaves the analysis for later.
-# ECE is the mean gap between the probability of the answer and the share of hits, over ten bins of
-# equal mass, and ECE_class the same of every class, in the mean; NLL and RPS are proper scores. A
-# temperature $T$ turns probabilities into $\hat y_k^{1/T}$, normalised; it is fitted on the
-# validation part by NLL ([Guo et al. 2017](https://arxiv.org/abs/1706.04599)). Above 1 it says that
-# a network was too sure.
+# The paper says that AMOL, like the focal loss, gives up guarantees of calibration (Section 7,
+# third paragraph), and leaves its analysis to future work. ECE is the mean gap between the
+# probability of the answer and the share of hits, over ten bins of equal mass, and ECE_class the
+# same of every class, in the mean; NLL and RPS are proper scores. A temperature $T$ turns
+# probabilities into $\hat y_k^{1/T}$, normalised; it is fitted on the validation part by NLL ([Guo
+# et al. 2017](https://arxiv.org/abs/1706.04599)). Above 1 it says that a network was too sure.
 
 # %% tags=["show-input"]
 tuned = rows[rows["rule"].eq("QWK") & rows["method"].isin(fair_fight.METHODS)]
