@@ -186,7 +186,8 @@ say(
     "> **In short.** A network that never answers “center” has a hedging rate of zero, whatever "
     "else it gets wrong.",
     (asym["CHR"] < 0.005 and asym["center_recall"] < 0.1,
-     f"AMOL-asym does so on {tables.literal(dataset)}: it finds {asym['center_recall']:.1%} of the "
+     f"AMOL-asym nearly does so on {tables.literal(dataset)}: it finds "
+     f"{asym['center_recall']:.1%} of the "
      "center's samples.",
      "" if np.isnan(asym["CHR"]) else f"On {tables.literal(dataset)} AMOL-asym finds "
      f"{asym['center_recall']:.1%} of the center's samples at a rate of {asym['CHR']:.3f}."),
