@@ -43,7 +43,7 @@ say(
 )
 
 # %% [markdown]
-# A difference is *shown* where its 95 % interval leaves zero out. The interval is over surveys:
+# A difference is *shown* where its 95 % interval excludes zero. The interval is over surveys:
 # two data sets of one survey are not two independent witnesses. A data set counts once, with the
 # mean over its splits, however many rows it has.
 
@@ -138,7 +138,7 @@ table = many_sets.summary_table(overall.assign(baseline="AMOL − " + overall["b
                                 "baseline")  # fmt: skip
 show(
     "tab-hundred-metrics", table.rename_axis(index="Metric", columns=None), data=overall,
-    caption="Mean difference with its 95 % interval over surveys, bold where it leaves zero out, "
+    caption="Mean difference with its 95 % interval over surveys, bold where it excludes zero, "
     "and on how many sets AMOL is better. Lower is better for MAE, AMAE, CHR_ext and RPS; CHR_ext "
     "needs five classes. The comparisons are "
     f"{len(overall)}: of as many without any difference about one would be bold.",

@@ -101,6 +101,8 @@ def rank_diagram(table: pd.DataFrame, difference: float) -> Figure:
             ends = [within[0] - 0.25, within[-1] + 0.25]
             ax.plot([high + (2 + number) * step] * 2, ends, color=FAINT, lw=4)
         ax.set_title(f"{HEADINGS.get(metric, metric)}: mean rank")
+    bar = mpl.lines.Line2D([], [], color=FAINT, lw=4, label="no difference of ranks is shown")
+    figure.legend(handles=[bar], loc="outside upper left", frameon=False)
     return figure
 
 
@@ -108,7 +110,7 @@ def verdicts(differences: pd.DataFrame) -> pd.DataFrame:
     """How each pair of methods compares over all data sets, a row per pair and metric.
 
     ``differences`` is from `paired_differences`. Columns: method, baseline, metric, sets, better
-    and worse (data sets whose interval leaves zero out), difference (mean over sets, positive
+    and worse (data sets whose interval excludes zero), difference (mean over sets, positive
     where higher), and the probabilities P(worse), P(equal) and P(better) of the signed-rank test
     with the metric's region of `REGIONS`.
     """
@@ -233,7 +235,7 @@ def fronts(frame: pd.DataFrame, x: str, y: str) -> Figure:
     no other point of the panel is as good in both; these are full. A line's ends are named.
     """
     groups = list(frame.groupby("dataset", sort=False))
-    figure, axes = panels(len(groups), 3.4, 0.5)
+    figure, axes = panels(len(groups), 3.4, 0.5, wide=3)
     for ax, (dataset, part) in zip(axes, groups, strict=True):
         looks = zip(part.groupby("series", sort=False), ((BLUE, "o"), (RED, "s")), strict=False)
         for (series, line), (color, marker) in looks:

@@ -12,7 +12,7 @@ BASELINE = "CE"
 PLACES = {
     "own class": ("#0072B2", "white"),
     "next to it": ("#8EC1E6", "black"),
-    "between": ("#D9D9D9", "black"),
+    "between": ("#A9A9A9", "black"),
     "center": ("#D55E00", "white"),
     "beyond": ("#555555", "white"),
 }

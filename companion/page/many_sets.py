@@ -69,7 +69,7 @@ def counted(row) -> str:
 
 
 def summary_table(summary: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
-    """`counted` cells of a summary, bold where the interval leaves zero out."""
+    """`counted` cells of a summary, bold where the interval excludes zero."""
     cells = [f"**{counted(r)}**" if r.verdict != "not shown" else counted(r)
              for r in summary.itertuples()]  # fmt: skip
     wide = summary.assign(cell=cells).pivot(index=down, columns=across, values="cell")

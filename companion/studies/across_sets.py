@@ -138,7 +138,7 @@ def summarized(differences: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     -------
     DataFrame
         Columns ``by``, sets, surveys, mean, low, high, gain (sets where the method is better) and
-        verdict: "better" or "worse" where the interval leaves zero out, else "not shown".
+        verdict: "better" or "worse" where the interval excludes zero, else "not shown".
     """
     found = []
     for key, part in differences.groupby(list(by), sort=False, observed=True):

@@ -40,7 +40,7 @@ def _center_masked(p: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _prior_adjusted(p: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The class that gains most on its share of the training part (Menon et al. 2021)."""
+    """The class most raised above its training frequency (Menon et al. 2021)."""
     return (p / np.maximum(counts, 1)).argmax(axis=1)
 
 
