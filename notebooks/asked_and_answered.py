@@ -380,7 +380,7 @@ say(
     ((verdicts.loc[ours, ["CHR_ext", "end_recall"]] == "worse").all(axis=None),
      "In what the paper aims at AMOL is better: it calls fewer extreme samples the center "
      f"(CHR_ext {cells[ours[0], 'CHR_ext']} for cross-entropy with the decision) and finds more of "
-     f"the ends ({cells[ours[0], 'end_recall']}). So it isn't the better tool there.",
+     f"the ends ({cells[ours[0], 'end_recall']}). So with this β it isn't the better tool.",
      "In CHR_ext and end recall it isn't shown to be worse than AMOL throughout."),
     (list(own[["QWK", "CHR_ext", "end_recall"]]) == ["better", "better", "worse"],
      "Against cross-entropy's own answer it gains QWK and CHR_ext and loses end recall: at β = 0 "
