@@ -162,6 +162,8 @@ show(
     f"networks did on {untuned['dataset'].nunique()} data sets (CHR_ext on those with five classes "
     "and more), means over sets (recorded runs).",
 )  # fmt: skip
+
+# %%
 pairs = {"center": ("asked_center", "CHR_ext"), "ends": ("asked_ends", "end_recall")}
 new, new_all = ({k: t.loc[v] for k, v in pairs.items()} for t in (ranks, all_ranks))
 before = fight.groupby("method")["CHR_ext"].mean().corr(reached["asked_center"], "spearman")
