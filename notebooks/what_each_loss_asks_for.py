@@ -82,6 +82,18 @@ show(
     "of that belief, 45, 17 and 38 percent, and of what AMOL asks for.",
 )  # fmt: skip
 
+# %%
+say(
+    "Focal, SLACE and SLACE-prox can't be chosen there: what they ask for has no closed form and "
+    "is found by iteration. Their triangles stand in [Figure triangles](#fig-triangles) alone.",
+    (bool((found["Focal"] == found["CE"]).mean() > 0.99),
+     "Focal's is that of cross-entropy."),
+    (bool((found["AMOL-asym"] == found["AMOL"]).all()
+          and (found["AMOL-CE"] == found["CE"]).mean() > 0.99),
+     "With three classes AMOL-asym asks for the same as AMOL, and AMOL-CE for the same as "
+     "cross-entropy; they part from four classes on."),
+)  # fmt: skip
+
 # %% [markdown]
 # ## Why
 #
@@ -255,6 +267,32 @@ say(
 # (2022)](https://arxiv.org/abs/2209.02055). We found nowhere that KL to a Gaussian label is
 # regression, what AMOL or CDW-CE ask for, or the un-mixing of SORD; that is no proof that it is
 # nowhere.
+
+# %% [markdown]
+# Six searches, read in excerpts, and what came nearest:
+
+# %% tags=["hide-cell"]
+searches = {
+    "KL to a Gaussian label, its minimizer, the mean alone": "[Günder et al. "
+    "(2022)](https://arxiv.org/abs/2209.02055): a divergence each for distribution and mean. "
+    "[Imani et al. (2024)](https://arxiv.org/abs/2402.13425): regression by cross-entropy to a "
+    "histogram, the other direction.",
+    "un-mixing SORD, the inverse of label smoothing": "[Kim et al. "
+    "(2024)](https://arxiv.org/abs/2410.15658): SORD is calibrated by a regularizer in training, "
+    "not undone.",
+    "CDW-CE, its minimizer, whether it is proper": "[Polat et al. "
+    "(2024)](https://arxiv.org/abs/2412.01246): the loss and experiments.",
+    "labels that are monotone under stochastic dominance": "[Pedregosa et al. "
+    "(2017)](https://arxiv.org/abs/1408.2327) and [Yamasaki and Tanaka "
+    "(2024)](https://arxiv.org/abs/2405.13288): consistency.",
+    "decisions with dearer steps inward, after a proper loss": "[Delgado "
+    "(2025)](https://github.com/RosDelgado/Ord_MAP): the label of least expected distance in place "
+    "of the most probable one, with equal costs to both sides.",
+    "hedging, extreme classes, weighted divergences": "[Vargas et al. "
+    "(2024)](https://arxiv.org/abs/2407.12417): soft labels of their own for the two ends.",
+}
+nearest = pd.Series(searches, name="nearest found").to_frame().rename_axis("searched for")
+show("tab-searches", nearest, caption="Searches for earlier work, and the nearest that they found.")
 
 # %% tags=["remove-input"]
 footer()

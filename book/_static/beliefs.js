@@ -53,13 +53,21 @@ const BELIEFS = (() => {
       return (b) => scaled(mixed(b, found));
     },
   });
+  function triangular() {
+    const s = Math.sqrt(0.1), c = s * (1 - s) * (1 - s * s);
+    const [low, high] = [c, c * 4 / 9].map((v) => ((2 * v) / (1 + Math.sqrt(1 + 4 * v))) ** 2);
+    return [[1 - low, low, 0], [0.05, 0.9, 0.05], [0, high, 1 - high]];
+  }
   const fixed = (asked, label = first) => ({ uses: [], make: () => asked, label });
   const closeness = (k, y) => 1 - Math.abs(k - y) / (K - 1);
   const LOSSES = {
     "AMOL": weighted((product) => 1 + product),
+    "AMOL-asym": weighted((product) => 1 + product), // all weight of three classes points inward
     "AMOL-exp": weighted(Math.exp),
     "KL (AMOL without weight)": weighted(null),
     "CE, EMD2, CLM": fixed((b) => b),
+    "CE-balanced, LogitAdj, AMOL-CE": fixed((b) => b), // equal counts; m(k, k) = 1 of three classes
+    "CE-masked": fixed((b) => (b[0] + b[2] > 0 ? scaled([b[0], 0, b[2]]) : [0.5, 0, 0.5])),
     "CORN, CORAL": fixed((b) => b, median),
     "OLL": soft([], () => table(closeness)),
     "AMOL-OLL": soft(["alpha"], ({ alpha }) => table((k, y) => (1 + alpha * pull(k, y)) * closeness(k, y))),
@@ -67,6 +75,12 @@ const BELIEFS = (() => {
     "CDW-CE": fixed((b) => leastCost(b, 2)),
     "SORD": soft(["sigma"], ({ sigma }) => gaussian(sigma)),
     "Exponential": soft([], () => table((k, y) => Math.exp(-Math.abs(k - y))).map(scaled)),
+    "Triangular": soft([], triangular),
+    "Binomial": soft([], () => [0.1, 0.5, 0.9].map((p) => [(1 - p) ** 2, 2 * p * (1 - p), p * p])),
+    "Poisson": soft([], () => [1, 2, 3].map((rate) =>
+      scaled([1, rate, rate * rate / 2].map((odds) => Math.exp(odds * Math.exp(-rate)))))),
+    // shares of thirds under beta distributions with shapes (1, 4), (4, 4) and (4, 1)
+    "Beta": soft([], () => [[65, 15, 1], [379, 1429, 379], [1, 15, 65]].map(scaled)),
     "decision: fewest errors": fixed((b) => sure(first(b))),
     "decision: least |error|": fixed((b) => sure(median(b))),
     "decision: least error²": fixed((b) => sure(first(expected(b, 2).map((v) => -v)))),
