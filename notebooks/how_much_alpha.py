@@ -56,8 +56,8 @@ say(
 # %% [markdown]
 # ## What the two buy
 #
-# A point of [Figure front](#fig-front) is a pair of QWK and CHR_ext. Filled points: no other setting
-# improves both.
+# A point of [Figure front](#fig-front) is a pair of QWK and CHR_ext. Filled points: no other
+# setting improves both.
 
 # %% tags=["show-input"]
 wider = width[width["method"].eq("AMOL") & width["width"].ge(0.5)]

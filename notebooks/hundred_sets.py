@@ -403,20 +403,15 @@ ensemble, compared_ensemble = rivals.verify(1, sample_seed)
 
 # %%
 about_it = recordings.note("hundred_sets")
-planned = everything.groupby("dataset")["split_seed"].nunique().reindex(sets) == hundred_sets.SPLITS
-rest = (
-    ""
-    if planned.all()
-    else (
-        f" The study is planned with {hundred_sets.SPLITS} splits; {planned.sum()} sets have them all so "
-        f"far, and this page uses the {splits} that every set has."
-    )
-)
+planned = everything.groupby("dataset")["split_seed"].nunique().loc[sets].eq(hundred_sets.SPLITS)
+rest = f" The study is planned with {hundred_sets.SPLITS} splits; {planned.sum()} sets have them "
+rest += f"all so far, and this page uses the {splits} that every set has."
 say(
     f"{about_it['trainings']} trainings, {about_it['training seconds'] / 3600:.1f} hours on one "
     f"core of {about_it['processor']}, {about_it['recorded']}. `amol study --record hundred_sets` "
     "makes them anew, set by set, and goes on where it was stopped. Each build trains a sample on "
-    "the sets that lie in this repository again and compares every column." + rest
+    "the sets that lie in this repository again and compares every column."
+    + ("" if planned.all() else rest)
 )
 say(note_of(compared_again, compared_ensemble))
 
