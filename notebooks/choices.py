@@ -499,6 +499,8 @@ say(
     "trained so often, and the demand that a default agree with what the paper prints, made when "
     "their fit was known. Without that demand the default would have three hidden layers.",
 )  # fmt: skip
+
+# %%
 fits = (
     "clearly better than the default, but not what the paper says"
     if better and not allowed

@@ -84,6 +84,8 @@ show(
     alt="Forest of mean differences in QWK between AMOL and cross-entropy with intervals: the "
     "paper's four sets, six others, the collection, and the collection by kind.",
 )  # fmt: skip
+
+# %%
 row = {r.group: r for r in summary.itertuples()}
 paper, earlier, new = (row[g] for g in (many_sets.PAPER, many_sets.EARLIER, many_sets.NEW))
 gaps = across_sets.contrast(rows, [("AMOL", "CE"), ("AMOL", "SORD")],
@@ -110,6 +112,8 @@ say(
      "With three classes no gain is shown, nor where the most common class is an end."),
     name="answer_numbers",
 )  # fmt: skip
+
+# %%
 SORD = of["SORD", "QWK"]
 say(
     (SORD.verdict == "better" and SORD.mean < gain.mean / 2,

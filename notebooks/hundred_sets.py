@@ -92,7 +92,6 @@ say(
 
 # %%
 summary, dots = many_sets.by_group(tuned, about, rivals_of_amol)
-# %%
 show(
     "fig-forest", many_sets.forest(summary, dots, "difference in QWK, to the right better"),
     data=dots[["panel", "group", "dataset", "difference"]],
@@ -167,6 +166,8 @@ say(
      f"{len(lost_ends)} sets AMOL finds fewer than one in twenty of their samples where "
      f"cross-entropy finds at least three in twenty ({listed(lost_ends.index)})."),
 )  # fmt: skip
+
+# %%
 shown = sorted({*fell.index, *lost_ends.index}, key=sets.index)
 cells = [
     {"Data set": name, "K": str(about.loc[name, "K"]), "Kind": f"{about.loc[name, 'mode']}, "
@@ -265,6 +266,7 @@ def versus_of(method, baseline, metric):
     return next(versus[keys].itertuples())
 
 
+# %%
 cut, other = versus_of("AMOL", "CE, thresholds", "QWK"), versus_of(leader, "CE, thresholds", "QWK")
 median = versus_of("AMOL", "CE, median", "MAE")
 both = versus_of("AMOL, thresholds", "CE, thresholds", "QWK")
