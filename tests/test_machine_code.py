@@ -104,6 +104,17 @@ def folders(cache):
         path.mkdir()
 
 
+def sums(text: str, damage=lambda cache: None):
+    """Other sums than those that were noted, and what is damaged beside."""
+
+    def change(cache):
+        (found,) = cache.rglob("sums.json")
+        found.write_text(text)
+        damage(cache)
+
+    return change
+
+
 DAMAGED = {
     "empty index": rewrite("nbi", lambda content: b""),
     "index cut off": rewrite("nbi", lambda content: content[: len(content) // 2]),
@@ -116,6 +127,10 @@ DAMAGED = {
     "no code": lambda cache: [path.unlink() for path in files(cache, "nbc")],
     "a file in the folder's place": blocked,
     "folders in the files' place": folders,
+    "empty index of a killed process": sums("{}", rewrite("nbi", lambda content: b"")),
+    "code cut off of a killed process": sums("{}", rewrite("nbc", lambda content: content[:-9])),
+    "sums cut off": sums('{"a'),
+    "sums of another kind": sums("[1, 2]"),
 }
 
 
