@@ -152,6 +152,8 @@ SURROUNDINGS = {
     "a home that isn't there": {"HOME": "/nowhere/at/all", "AMOL_CACHE": None},
     "no folder for files": {"AMOL_CACHE": "/proc/nowhere"},
     "an empty name": {"AMOL_CACHE": ""},
+    "the name of a file": {"AMOL_CACHE": __file__},
+    "a name from the working folder": {"AMOL_CACHE": "proc/nowhere"},
     "another folder of Numba's": {"NUMBA_CACHE_DIR": "/proc/nowhere"},
 }
 

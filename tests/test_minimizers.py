@@ -19,7 +19,7 @@ from amol.losses import (
     risk,
     unmix,
 )
-from companion.checks.reference_losses import oracle
+from companion.checks.reference_losses import REFERENCES, oracle
 
 SOFT = [n for n in BY_SAMPLE if mixing_table(make(n, 4)) is not None]
 MARGIN = ("CDW-CE", {"margin": 0.06})
@@ -87,11 +87,12 @@ def test_optimal_up_to_fifty_classes(name, spread):
 def test_no_other_answer_is_better(name):
     loss, given_ = with_own_parameters(name), beliefs(5, 30)[3:]
     asked = minimize_risk(loss, given_)
-    least = risk(loss, asked.logits, given_)
+    bound = 1e-13 if name in REFERENCES else 1e-10  # of a loss that joined: the gap it is solved to
+    least = risk(loss, asked.logits, given_) - bound
     generator = torch.Generator().manual_seed(1)
     for scale in (1e-3, 0.1, 1, 10):
         step = scale * torch.randn(asked.logits.shape, generator=generator, dtype=torch.float64)
-        assert (risk(loss, asked.logits + step, given_) >= least - 1e-13).all()
+        assert (risk(loss, asked.logits + step, given_) >= least).all()
 
 
 def test_a_margin_leaves_what_costs_nothing():
