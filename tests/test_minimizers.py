@@ -71,16 +71,18 @@ def test_optimal_to_50_digits(name, num_classes):
             assert exact_gap(name, loss, logits, belief) < 1e-10
 
 
+@pytest.mark.parametrize(
+    ("num_classes", "n"), [(3, 40), (10, 20), pytest.param(50, 3, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("spread", [1.0, 0.1])
 @pytest.mark.parametrize("name", BY_SAMPLE)
-def test_optimal_up_to_fifty_classes(name, spread):
-    for num_classes, n in ((3, 40), (10, 20), (50, 3)):
-        loss, given_ = make(name, num_classes), beliefs(num_classes, n, spread=spread)
-        asked = minimize_risk(loss, given_)
-        assert optimality_gap(loss, asked.logits, given_).max() <= 1e-10
-        assert asked.logits.dtype == asked.probabilities.dtype == torch.float64
-        torch.testing.assert_close(asked.probabilities, loss.probabilities(asked.logits))
-        assert torch.equal(asked.labels, loss.predict(asked.logits))
+def test_optimal_up_to_fifty_classes(name, spread, num_classes, n):
+    loss, given_ = make(name, num_classes), beliefs(num_classes, n, spread=spread)
+    asked = minimize_risk(loss, given_)
+    assert optimality_gap(loss, asked.logits, given_).max() <= 1e-10
+    assert asked.logits.dtype == asked.probabilities.dtype == torch.float64
+    torch.testing.assert_close(asked.probabilities, loss.probabilities(asked.logits))
+    assert torch.equal(asked.labels, loss.predict(asked.logits))
 
 
 @pytest.mark.parametrize("name", BY_SAMPLE)
