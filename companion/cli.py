@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from companion.book.parameters import read_parameters, read_value, study_parameters
-from companion.console import print_anywhere
+from companion.console import print_anywhere, start_in_utf8
 from companion.errors import NotebookError, StudyError, advising
 from companion.paths import ROOT, build_dir
 
@@ -38,6 +38,8 @@ def _refusing(*kinds: type[Exception]) -> Iterator[None]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code."""
+    if argv is None:
+        start_in_utf8()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that workers are ended too
     print_anywhere()
     try:

@@ -1,6 +1,7 @@
-"""Output that any console can show, whatever its encoding."""
+"""Text that comes from any console and that any can show, whatever its encoding."""
 
 import codecs
+import os
 import sys
 import unicodedata
 
@@ -27,3 +28,14 @@ def print_anywhere() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="plainer")
+
+
+def start_in_utf8() -> None:
+    """Start this command anew in Python's UTF-8 mode where it reads ASCII alone.
+
+    So it does in the locale C with PYTHONUTF8=0: names of files and arguments then have no other
+    characters.
+    """
+    if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
+        anew = [sys.executable, *sys.orig_argv[1:]]
+        os.execve(sys.executable, anew, os.environ | {"PYTHONUTF8": "1"})

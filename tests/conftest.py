@@ -20,14 +20,18 @@ def tracked() -> list[Path]:
     return [path for path in paths if (ROOT / path).is_file()]
 
 
+# Shows what `companion.page` would, which takes seconds to import.
 FIRST = """
 # %% [markdown]
-# (sec-first)=
 # # First
 #
-# Value {glue:text}`value:.2f`, {numref}`tab-first`, {eq}`eq-first`.
+# Value of [Table first](#tab-first) by [(first)](#eq-first).
 #
-# $$ a = b $$ (eq-first)
+# <a id="eq-first"></a>
+#
+# $$
+# a = b \\tag{first}
+# $$
 
 # %% tags=["parameters"]
 names: list = ["a", "b"]  # some names
@@ -37,35 +41,36 @@ loud: bool = False  # whether to shout
 title: str = "none"  # what to call it
 anything = 3
 
-# %% tags=["remove-output"]
+# %%
 import os
 from pathlib import Path
-from IPython.display import Markdown
+from IPython.display import display
 from myst_nb import glue
 assert count > 0, f"count is {count}; allowed: above 0"
 folder = Path(os.environ["AMOL_RESULTS"], "tables")
 folder.mkdir(parents=True, exist_ok=True)
 folder.joinpath("tab-first.csv").write_text("a\\n1\\n")
-glue("value", rate * count, display=False)
-table = ":::{table} Caption\\n:name: tab-first\\n\\n| a |\\n|--:|\\n| 1 |\\n:::"
-glue("tab-first", Markdown(table))
+value = rate * count
+glue("value", value, display=False)
+about = {"label": "tab-first", "caption": "Caption"}
+table = {"text/markdown": "**Table first.** Caption\\n\\n| a |\\n|--:|\\n| 1 |"}
+display(table, metadata={"result": about, "sentences": []}, raw=True)
+display({"text/markdown": f"**{value:.2f}**"}, metadata={"sentences": []}, raw=True)
 print(names, count, rate, loud, title, anything)
-
-# %% [markdown]
-# ```{glue:md} tab-first
-# :format: myst
-# ```
-#
-# <a href="../results/tables/tab-first.csv" download>CSV</a>
 """
 SECOND = """
 # %% [markdown]
 # # Second
 #
-# {glue:text}`01_first.ipynb::value:.2f` in {ref}`sec-first`, {eq}`eq-first`.
+# As [First](01_first.ipynb) says in [Table first](01_first.ipynb#tab-first) and
+# [(first)](01_first.ipynb#eq-first).
 
 # %%
 print("second")
+"""
+INDEX = """# Small book
+
+About hedging, {glue:text}`../notebooks/01_first.ipynb::value:.2f`.
 """
 CONTENTS = """format: jb-book
 root: book/index
@@ -118,7 +123,7 @@ class Book:
             )
         (root / "_config.yml").write_text((ROOT / "_config.yml").read_text())
         (root / "_toc.yml").write_text(CONTENTS)
-        (root / "book" / "index.md").write_text("# Small book\n\nAbout hedging.\n")
+        (root / "book" / "index.md").write_text(INDEX)
         (root / "book" / "rerun.md").write_text("# Again\n\n`git clone REPOSITORY_URL`\n")
         (root / "book" / "references.bib").write_text("")
         self.write("01_first", FIRST)

@@ -10,7 +10,7 @@ import tomllib
 import psutil
 import pytest
 import yaml
-from conftest import FIRST, ROOT, SECOND, Book
+from conftest import FIRST, INDEX, ROOT, SECOND, Book
 from faults.sandbox import wait_until, wait_until_gone
 from packaging.requirements import Requirement
 
@@ -25,7 +25,8 @@ def plain(html: str) -> str:
 def test_the_page_shows_the_executed_notebook(original):
     page = original.page("notebooks/01_first")
     assert ">1.00<" in page and "Table 1" in page
-    assert ">1.00<" in original.page("notebooks/02_second")
+    assert ">1.00<" in original.page("book/index")
+    assert "As First says in Table 1 and (1)." in plain(original.page("notebooks/02_second"))
     assert "amol run 01_first -p names" in plain(page)
     assert plain(page).count("Show code") == 2  # parameters; a cell that prints
     assert (original.root / "_build/html/results/tables/tab-first.csv").read_text() == "a\n1\n"
@@ -57,15 +58,15 @@ def test_only_what_changed_is_redone(built):
     again = built.build()
     assert "0 to execute, 2 unchanged" in again.stdout and "book: unchanged" in again.stdout
 
-    built.write("01_first", FIRST.replace("# Value", "# New words"))
+    built.write("01_first", FIRST.replace("# Value", "# New words, value"))
     prose = built.build()
     assert "0 to execute" in prose.stdout and "book: rendering" in prose.stdout
     assert "New words" in built.page("notebooks/01_first")
 
-    built.write("01_first", FIRST.replace("rate * count", "rate * count + 1"))
+    built.write("01_first", FIRST.replace("value = rate * count", "value = rate * count + 1"))
     code = built.build()
     assert "1 to execute, 1 unchanged" in code.stdout
-    assert ">2.00<" in built.page("notebooks/02_second")  # a cross-page number follows
+    assert ">2.00<" in built.page("book/index")  # a number of a page follows
 
 
 @pytest.mark.slow
@@ -95,7 +96,7 @@ def test_a_stopped_build_leaves_no_process_and_keeps_what_was_done(built, end):
     sleep = (
         f"import os, pathlib, time\npathlib.Path({str(report)!r}).write_text(str(os.getpid()))\n"
     )
-    built.write("01_first", FIRST.replace("rate * count", "rate * count + 1"))
+    built.write("01_first", FIRST.replace("value = rate * count", "value = rate * count + 1"))
     built.write("02_second", SECOND.replace('print("second")', f"{sleep}time.sleep(999)"))
     copy = built.root / "build/executed/notebooks/01_first.ipynb"
     before = copy.read_bytes()
@@ -115,15 +116,16 @@ def test_a_stopped_build_leaves_no_process_and_keeps_what_was_done(built, end):
 
 @pytest.mark.slow
 def test_broken_references_fail_the_build_and_are_all_named(built):
-    text = FIRST.replace("{eq}`eq-first`.", "{eq}`eq-missing`.")
-    text = text.replace("{glue:text}`value:.2f`", "{glue:text}`lost:.2f` {cite:p}`nobody1900`")
-    built.write(
-        "01_first", text.replace('tables/tab-first.csv" download', 'tables/gone.csv" download')
-    )
+    text = FIRST.replace("[(first)](#eq-first)", "[(missing)](#eq-missing)")
+    built.write("01_first", text)
+    built.write("02_second", SECOND.replace("# As", "# [Nobody (1900)](https://doi.org/10/0)"))
+    (built.root / "book" / "index.md").write_text(INDEX.replace("value", "lost"))
+    gone = '<a href="../results/tables/gone.csv" download>CSV</a>'
+    (built.root / "book" / "rerun.md").write_text(f"# Again\n\n{gone}\n")
     good = built.page("notebooks/01_first")
     done = built.build()
     assert done.returncode != 0
-    for told in ("eq-missing", "lost", "nobody1900", "gone.csv"):
+    for told in ("eq-missing", "lost", "Nobody (1900)", "gone.csv"):
         assert told in done.stderr
     assert built.page("notebooks/01_first") == good
 

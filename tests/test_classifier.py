@@ -70,8 +70,15 @@ def unmarked(case):
     return getattr(case, "values", case)
 
 
-@pytest.mark.parametrize("dataset, method", [("Wine Red", "AMOL"), ("Abalone", "CE")])
-@pytest.mark.parametrize("given", ["features", "a data frame", "float32 as the study has it"])
+@pytest.mark.parametrize(
+    "dataset, method, given",
+    [
+        ("Wine Red", "AMOL", "features"),
+        ("Wine Red", "AMOL", "a data frame"),
+        ("Wine Red", "AMOL", "float32 as the study has it"),
+        ("Abalone", "CE", "features"),
+    ],
+)
 def test_a_study_s_split_gives_its_recorded_weights(dataset, method, given):
     recorded = pd.read_csv(ROOT / "book" / "recorded" / "grid.csv")
     rows = recorded[(recorded["dataset"] == dataset) & (recorded["method"] == method)]

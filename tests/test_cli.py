@@ -201,6 +201,7 @@ def test_every_command_of_the_how_to_pages_is_one_that_exists():
         assert main([command, "--help"]) == 0
 
 
+@pytest.mark.slow
 def test_code_of_the_how_to_pages_runs(tmp_path):
     text = (ROOT / "book" / "fork.md").read_text() + (ROOT / "README.md").read_text()
     given = (

@@ -270,7 +270,13 @@ def test_attributes_of_a_users_own_class_are_free():
         own.alpha = 2.0
 
 
-@pytest.mark.parametrize("name", ALL)
+# One loss of each kind of code; the others take a while.
+GRAPHS = ("CE", "AMOL", "OLL-Castagnos", "SLACE", "EMD2", "WK", "CORN", "CLM")
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in GRAPHS else pytest.param(n, marks=pytest.mark.slow) for n in ALL]
+)
 def test_compiles_as_one_graph_with_its_gradient(name):
     loss = make(name, weight=WEIGHT)
     z, y = batch(loss)

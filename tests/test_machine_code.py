@@ -104,6 +104,17 @@ def folders(cache):
         path.mkdir()
 
 
+def sums(text: str, damage=lambda cache: None):
+    """Other sums than those that were noted, and what is damaged beside."""
+
+    def change(cache):
+        (found,) = cache.rglob("sums.json")
+        found.write_text(text)
+        damage(cache)
+
+    return change
+
+
 DAMAGED = {
     "empty index": rewrite("nbi", lambda content: b""),
     "index cut off": rewrite("nbi", lambda content: content[: len(content) // 2]),
@@ -116,6 +127,10 @@ DAMAGED = {
     "no code": lambda cache: [path.unlink() for path in files(cache, "nbc")],
     "a file in the folder's place": blocked,
     "folders in the files' place": folders,
+    "empty index of a killed process": sums("{}", rewrite("nbi", lambda content: b"")),
+    "code cut off of a killed process": sums("{}", rewrite("nbc", lambda content: content[:-9])),
+    "sums cut off": sums('{"a'),
+    "sums of another kind": sums("[1, 2]"),
 }
 
 
@@ -137,6 +152,8 @@ SURROUNDINGS = {
     "a home that isn't there": {"HOME": "/nowhere/at/all", "AMOL_CACHE": None},
     "no folder for files": {"AMOL_CACHE": "/proc/nowhere"},
     "an empty name": {"AMOL_CACHE": ""},
+    "the name of a file": {"AMOL_CACHE": __file__},
+    "a name from the working folder": {"AMOL_CACHE": "proc/nowhere"},
     "another folder of Numba's": {"NUMBA_CACHE_DIR": "/proc/nowhere"},
 }
 

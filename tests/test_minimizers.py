@@ -19,7 +19,7 @@ from amol.losses import (
     risk,
     unmix,
 )
-from companion.checks.reference_losses import oracle
+from companion.checks.reference_losses import REFERENCES, oracle
 
 SOFT = [n for n in BY_SAMPLE if mixing_table(make(n, 4)) is not None]
 MARGIN = ("CDW-CE", {"margin": 0.06})
@@ -71,27 +71,30 @@ def test_optimal_to_50_digits(name, num_classes):
             assert exact_gap(name, loss, logits, belief) < 1e-10
 
 
+@pytest.mark.parametrize(
+    ("num_classes", "n"), [(3, 40), (10, 20), pytest.param(50, 3, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("spread", [1.0, 0.1])
 @pytest.mark.parametrize("name", BY_SAMPLE)
-def test_optimal_up_to_fifty_classes(name, spread):
-    for num_classes, n in ((3, 40), (10, 20), (50, 3)):
-        loss, given_ = make(name, num_classes), beliefs(num_classes, n, spread=spread)
-        asked = minimize_risk(loss, given_)
-        assert optimality_gap(loss, asked.logits, given_).max() <= 1e-10
-        assert asked.logits.dtype == asked.probabilities.dtype == torch.float64
-        torch.testing.assert_close(asked.probabilities, loss.probabilities(asked.logits))
-        assert torch.equal(asked.labels, loss.predict(asked.logits))
+def test_optimal_up_to_fifty_classes(name, spread, num_classes, n):
+    loss, given_ = make(name, num_classes), beliefs(num_classes, n, spread=spread)
+    asked = minimize_risk(loss, given_)
+    assert optimality_gap(loss, asked.logits, given_).max() <= 1e-10
+    assert asked.logits.dtype == asked.probabilities.dtype == torch.float64
+    torch.testing.assert_close(asked.probabilities, loss.probabilities(asked.logits))
+    assert torch.equal(asked.labels, loss.predict(asked.logits))
 
 
 @pytest.mark.parametrize("name", BY_SAMPLE)
 def test_no_other_answer_is_better(name):
     loss, given_ = with_own_parameters(name), beliefs(5, 30)[3:]
     asked = minimize_risk(loss, given_)
-    least = risk(loss, asked.logits, given_)
+    bound = 1e-13 if name in REFERENCES else 1e-10  # of a loss that joined: the gap it is solved to
+    least = risk(loss, asked.logits, given_) - bound
     generator = torch.Generator().manual_seed(1)
     for scale in (1e-3, 0.1, 1, 10):
         step = scale * torch.randn(asked.logits.shape, generator=generator, dtype=torch.float64)
-        assert (risk(loss, asked.logits + step, given_) >= least - 1e-13).all()
+        assert (risk(loss, asked.logits + step, given_) >= least).all()
 
 
 def test_a_margin_leaves_what_costs_nothing():

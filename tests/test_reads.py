@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -15,18 +16,25 @@ from companion.book.notebooks import WATCHING
 HELPER = '"""Words."""\n\nWEIGHT = 2  # why\n'
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder for a page's data, outside the book, with one file of each kind."""
-    monkeypatch.setattr(module, "build_dir", lambda: tmp_path / "build")
-    made = tmp_path / "data"
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with one file of each kind."""
+    made = tmp_path_factory.mktemp("files") / "data"
     (made / "many").mkdir(parents=True)
-    (tmp_path / "build").mkdir()
     for name in ("a.csv", "other.csv", "many/1.csv"):
         (made / name).write_text("a\n1\n")
     (made / "link.csv").symlink_to("a.csv")
     (made / "helper.py").write_text(HELPER)
     subprocess.run([sys.executable, "-c", MAKE], cwd=made, check=True)
+    return made
+
+
+@pytest.fixture
+def folder(files, tmp_path, monkeypatch):
+    """A copy of it for a page's data, outside the book."""
+    monkeypatch.setattr(module, "build_dir", lambda: tmp_path / "build")
+    (tmp_path / "build").mkdir()
+    made = shutil.copytree(files, tmp_path / "data", symlinks=True)
     old = time.time() - 60
     for path in made.rglob("*"):
         os.utime(path, (old, old))
@@ -89,12 +97,23 @@ READ = {
     "mapped": ("import numpy as np; np.memmap('a.npy', mode='r')", rewrite("a.npy")),
     "database": ("import sqlite3; sqlite3.connect('a.db').execute('select * from t')",
                  rewrite("a.db")),
+    "database by its URI": (
+        "import sqlite3; sqlite3.connect('file:a.db?mode=ro', uri=True).execute('select * from t')",
+        rewrite("a.db")),
     "link": ("open('link.csv')", relink),
     "by number": ("import os; os.read(os.open('a.csv', os.O_RDONLY), 9)", rewrite("a.csv")),
     "thread": ("import threading; threading.Thread(target=open, args=['a.csv']).start()",
                rewrite("a.csv")),
     "other program": ("import subprocess; subprocess.run(['cat', 'a.csv'])", rewrite("a.csv")),
     "shell": ("import os; os.system('cat a.csv >/dev/null')", rewrite("a.csv")),
+    "pattern of a shell": ("import os; os.system('cat many/*.csv >/dev/null')",
+                           rewrite("many/1.csv")),
+    "forked": ("import os; os.fork() or open('a.csv').read() and os._exit(0); os.wait()",
+               rewrite("a.csv")),
+    "module by its path": ("import runpy; runpy.run_path('helper.py')",
+                           rewrite("helper.py", HELPER.replace("2", "3"))),
+    "data of a module": ("import pkgutil, helper; pkgutil.get_data('helper', 'a.csv')",
+                         rewrite("a.csv")),
     "other Python": (CHILD.format("open('a.csv')"), rewrite("a.csv")),
     "other Python of another": (CHILD.format(CHILD.format("open('a.csv')")), rewrite("a.csv")),
     "listed": ("import os; os.listdir('many')", rewrite("many/2.csv")),
@@ -123,7 +142,16 @@ NOT_READ = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", READ | NOT_READ)
+# A row of each mechanism; the others start as many processes again.
+QUICK = {"a name that is put together", "pandas", "database", "link", "other program", "shell",
+         "other Python", "listed", "not there yet", "module", "source that is shown",
+         "its own code", *NOT_READ}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in READ | NOT_READ],
+)
 def test_a_page_is_stale_for_what_its_run_read_and_for_nothing_else(folder, kind):
     code, change = (READ | NOT_READ)[kind]
     read = executed(folder, code)
@@ -149,6 +177,7 @@ def test_a_page_rests_on_python_and_on_the_libraries_that_were_loaded(folder, mo
     assert is_stale(folder, read)
 
 
+@pytest.mark.slow
 def test_modules_of_the_book_count_where_they_were_loaded(folder):
     read = executed(folder, "from companion.data.datasets import load_dataset as l; l('Wine Red')")
     assert "companion/data/csv_table.py" in read["modules"] | read["files"]

@@ -219,6 +219,7 @@ def test_the_tests_take_what_joined(carried_out):
     scratch, _ = carried_out
     told = scratch.tests("test_losses_values", "test_losses_api", "test_engine_losses")
     assert "Distance has no definition at 50 digits" in told
+    scratch.tests("test_losses_targets", "test_losses_weight", "test_minimizers", "test_classifier")
     scratch.tests("test_metrics", "test_more_metrics", "test_metrics_weights", "test_datasets")
     scratch.tests("test_published", "test_ledger", "test_collection")
     scratch.tests("test_fingerprint", "test_objectives")

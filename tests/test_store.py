@@ -2,8 +2,12 @@
 
 import dataclasses
 import os
+import shutil
 import stat
+import tempfile
 import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,3 +91,76 @@ def test_a_stored_run_has_the_rights_of_any_file_of_its_user(tmp_path, umask, mo
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a.npz").stat().st_mode) == mode
+
+
+GROUP = 4242
+
+
+@contextmanager
+def user(number: int, umask: int):
+    """What is done inside is done by another user, one of `GROUP`."""
+    before = os.umask(umask), os.getgroups()
+    os.setgroups([GROUP])
+    os.setegid(number)
+    os.seteuid(number)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(before[1])
+        os.umask(before[0])
+
+
+@pytest.fixture
+def shared():
+    """A store of user 4301, in a folder where `GROUP` and all others may do what its rights say."""
+    if not hasattr(os, "geteuid") or os.geteuid():
+        pytest.skip("only root can be several users")
+    around = Path(tempfile.mkdtemp())
+    Store(around).put("a", "{}", stored())  # so that what both need is imported
+    Store(around).get("a")
+    around.chmod(0o755)
+    (around / "trained").mkdir()
+    os.chown(around / "trained", 4301, GROUP)
+    yield Store(around / "trained")
+    shutil.rmtree(around)
+
+
+@pytest.mark.parametrize(
+    ("umask", "rights", "reads", "writes"),
+    [
+        (0o002, 0o2775, True, True),
+        (0o022, 0o2755, True, False),
+        (0o027, 0o2750, True, False),
+        (0o077, 0o2775, False, True),
+        (0o077, 0o2700, False, False),
+        (0o022, 0o3777, True, True),  # each may delete only what is theirs
+    ],
+)
+def test_a_group_shares_a_store_as_far_as_rights_go(shared, capsys, umask, rights, reads, writes):
+    shared.folder.chmod(rights)
+    with user(4301, umask):
+        shared.put("a", "{}", stored())
+        (shared.folder / "old.new").touch()
+        os.utime(shared.folder / "old.new", (0, 0))
+    with user(4302, umask):
+        if reads:
+            assert shared.get("a").seconds == stored().seconds
+        else:
+            with pytest.raises(StoreError, match=r"can't use the runs store .*: Permission denied"):
+                shared.get("a")
+        if writes:
+            shared.check()
+            shared.put("b", "{}", stored(2))
+            assert shared.get("b") is not None
+        else:
+            for attempt in (shared.check, lambda: shared.put("b", "{}", stored(2))):
+                with pytest.raises(StoreError, match="Permission denied"):
+                    attempt()
+    assert (shared.folder / "a.npz").exists()
+    assert (shared.folder / "old.new").exists() == (not writes or bool(rights & stat.S_ISVTX))
+    if writes and reads:
+        with user(4301, umask):
+            assert shared.get("b") is not None
+    assert not capsys.readouterr().out

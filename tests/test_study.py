@@ -8,6 +8,7 @@ import threading
 import time
 from dataclasses import fields
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -260,6 +261,20 @@ STATEFUL = {
     "a variable of the environment": (
         lambda x, y, k: distance(x, y) * float(os.environ.get("A", 1)), "environ"),
     "a seed": (lambda x, y, k: distance(x, y) * torch.initial_seed(), "initial_seed"),
+    "a seed that is drawn": (
+        lambda x, y, k: distance(x, y) * torch.Generator().seed(), "seed"),
+    "a generator that is seeded anew": (
+        lambda x, y, k: distance(x, y) * np.random.default_rng().random(), "random numbers"),
+    "choices that are seeded anew": (
+        lambda x, y, k: distance(x, y) * np.random.RandomState().choice([1, 2, 3], 9).sum(),
+        "random numbers"),
+    "a hash, which each process salts": (
+        lambda x, y, k: distance(x, y) * (hash("a") % 7), "calls hash"),
+    "an address": (lambda x, y, k: distance(x, y) * (id(x) % 7), "calls id"),
+    "whether a file is there": (
+        lambda x, y, k: distance(x, y) * Path("a").exists(), "calls exists"),
+    "the words of the command": (
+        lambda x, y, k: distance(x, y) * len(sys.argv), "calls argv"),
     "the folder": (lambda x, y, k: distance(x, y) * len(os.getcwd()), "getcwd"),
 }  # fmt: skip
 

@@ -29,6 +29,8 @@ COMMANDS = {  # and the exit code where nothing hinders them
     ("run", "01_first", "-p", "title", "größe − ☃"): 0,
     ("run", "01_first", "-o", "größe.ipynb"): 0,
     ("run", "01_first", "-p", "count", "0"): 1,
+    ("run", "01_first", "-p", "title", "gr\udcf6"): 1,  # a byte that isn't UTF-8
+    ("run", "01_first", "-y", r'{title: "\ud800"}'): 1,
     ("fork", "01_first", "mine"): 0,
     ("pdf",): 1,
 }
@@ -37,6 +39,7 @@ SURROUNDINGS = {
     "cp1252": {"PYTHONIOENCODING": "cp1252"},
     "cp437, strict": {"PYTHONIOENCODING": "cp437:strict"},
     "optimized": {"PYTHONOPTIMIZE": "2"},
+    "C locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     "a home that can't be written": {"HOME": "/proc/1/x", "XDG_CACHE_HOME": "/proc/1/x"},
 }
 

@@ -1,17 +1,21 @@
 """Where compiled machine code is kept between processes."""
 
+import atexit
 import functools
 import hashlib
+import json
 import os
-import pickle
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from numba.core import caching, ccallback, config, dispatcher
+from numba import config
 
 config.DISABLE_JIT = 0  # the engine can't do without, whatever NUMBA_DISABLE_JIT says
+ROOM = 2**25  # bytes, several times the engine's machine code
+SUMS = "sums.json"
 
 
 def cache_folder() -> Path:
@@ -27,7 +31,7 @@ def machine_code_folder() -> Path | None:
     """Of this state of the engine; None where nothing can be written, or there is no home.
 
     Numba looks at a changed file alone, not at those that call it, so each state of the engine has
-    a folder of its own.
+    a folder of its own. Damaged files in it are deleted.
     """
     files = sorted(Path(__file__).parent.glob("*.py"))
     state = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
@@ -35,51 +39,47 @@ def machine_code_folder() -> Path | None:
         folder = cache_folder() / "numba" / state
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
+        if shutil.disk_usage(folder).free < ROOM:
+            return None
+        _delete_damaged(folder)
     except (OSError, RuntimeError):  # the latter where there is no home
         return None
+    atexit.register(_note_sums, folder)
     return folder
 
 
-class _Files(caching.IndexDataCacheFile):
-    """Numba's files with checksums: it would run changed machine code, and fail at a cut-off file.
+def _known_sums(folder: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads((folder / SUMS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
 
-    A damaged file is as good as none. Whatever reading one raises means that it is damaged.
+
+def _files(folder: Path) -> Iterator[tuple[Path, str, bytes]]:
+    """Numba's files: indices (.nbi) and code (.nbc), by their names in the folder."""
+    for path in folder.rglob("*.nb?"):
+        yield path, path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _delete_damaged(folder: Path) -> None:
+    """Delete files that changed since a process noted their sums.
+
+    Numba would run changed machine code, and fail at a cut-off file. One that isn't noted yet is
+    of a process still running, or killed; it is whole if it ends as a pickle does.
     """
-
-    def save(self, key, data):
-        content = self._dump(data)
-        super().save(key, (_digest(key, content), content))
-
-    def load(self, key):
-        try:
-            digest, content = super().load(key)  # None where there is none
-            return pickle.loads(content) if digest == _digest(key, content) else None
-        except Exception:
-            return None
-
-    def _load_index(self):
-        try:
-            return super()._load_index()
-        except Exception:
-            return {}
+    known = _known_sums(folder)
+    for path, name, content in _files(folder):
+        digest = hashlib.sha256(content).hexdigest()
+        if known.get(name, digest) != digest or not content.endswith(b"."):
+            path.unlink(missing_ok=True)
 
 
-def _digest(key, content: bytes) -> str:
-    return hashlib.sha256(repr(key).encode() + content).hexdigest()
-
-
-class _Cache(caching.FunctionCache):
-    """Numba's cache of a function on `_Files`; where a file can't be written, there is none."""
-
-    def __init__(self, function):
-        super().__init__(function)
-        files = self._cache_file
-        name = files._index_name.removesuffix(".nbi")
-        self._cache_file = _Files(files._cache_path, name, files._source_stamp)
-
-    def save_overload(self, signature, data):
-        with suppress(OSError):
-            super().save_overload(signature, data)
+def _note_sums(folder: Path) -> None:
+    """Write down the SHA-256 of each file."""
+    with suppress(OSError):
+        sums = {name: hashlib.sha256(content).hexdigest() for _, name, content in _files(folder)}
+        if sums != _known_sums(folder):
+            (folder / SUMS).write_text(json.dumps(sums), encoding="utf-8")
 
 
 @contextmanager
@@ -89,16 +89,8 @@ def kept_machine_code() -> Iterator[bool]:
     Gives whether there is one; if not, each process compiles anew.
     """
     folder = machine_code_folder()
-    settings = {
-        (config, "CACHE_DIR"): str(folder or ""),
-        (dispatcher, "FunctionCache"): _Cache,
-        (ccallback, "FunctionCache"): _Cache,
-    }
-    before = {where: getattr(*where) for where in settings}
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder or "")
     try:
-        for where, value in settings.items():
-            setattr(*where, value)
         yield folder is not None
     finally:
-        for where, value in before.items():
-            setattr(*where, value)
+        config.CACHE_DIR = before

@@ -292,6 +292,10 @@ def run_notebook(
         except (PapermillExecutionError, OSError, RuntimeError) as error:
             reason = f"{source.stem}{_reason(error, log)}"
             raise NotebookError(f"{reason}\n  partial run: {output}") from None
+        except UnicodeEncodeError as error:
+            foreign = error.object[error.start : error.end]
+            reason = f"{source.stem}: its path or a parameter holds {foreign!r}, which isn't UTF-8"
+            raise NotebookError(reason) from None
     if stopped := stopped_at(_read(output)):
         where = f"{source.stem}, cell {stopped}"
         raise NotebookError(f"{where}\n  the notebook ended itself here\n  partial run: {output}")

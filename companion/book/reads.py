@@ -7,7 +7,7 @@ layout; also the page's own code and the versions of Python and the libraries. A
 one of these differs.
 
 Not seen is what is no file, such as variables of the environment, what a compiled library opens by
-itself, and a file that is looked for but not opened.
+itself, and a file that is looked for but not opened, or opened by the number of its folder.
 """
 
 import ast

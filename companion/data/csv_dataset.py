@@ -145,9 +145,11 @@ class _Table:
         """Refuse a first row that another separator splits better, and say which."""
         if self.target in first or (len(first) > 1 and not self.target):
             return
+        if first[0].startswith("sep="):
+            raise ValueError("line 1 is a mark of Excel's, no header; delete it")
         for sep in SEPARATORS:
             cells = self.text.first_row(sep)
-            if self.target in cells or len(cells) > len(first) == 1:
+            if self.target in cells or (len(cells) > len(first) == 1 and self.text.splits(sep)):
                 raise ValueError(
                     f"its first row isn't separated by {self.written.sep!r}; "
                     f"use {self.written.advice(sep=sep)}"

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import itertools
 import re
 import warnings
 import zipfile
@@ -21,10 +22,11 @@ OTHER_KINDS = {
     b"bzh": "packed by bzip2", b"\xfd7zxz": "packed by xz", b"(\xb5/\xfd": "packed by zstd",
     b"7z\xbc\xaf": "a 7z archive", b"rar!": "a RAR archive", b"%pdf": "a PDF",
     b"par1": "a Parquet file", b"arrow1": "an Arrow file", b"\x89hdf": "an HDF5 file",
-    b"sqlite format 3": "a database of SQLite", b"\x89png": "a picture",
+    b"sqlite format 3": "a database of SQLite", b"\x89png": "a picture", b"gif8": "a picture",
     b"\xff\xd8\xff": "a picture", b"{\\rtf": "an RTF document", b"\x93numpy": "an array of NumPy",
     b"<!doctype": "an HTML page", b"<html": "an HTML page", b"<?xml": "an XML document",
-    b'{"': "JSON", b"[{": "JSON", b"[[": "JSON", b"@relation": "an ARFF file",
+    b"<svg": "a picture", b"<stata_dta": "a file of Stata", b"$fl2": "a file of SPSS",
+    b"rdx2\n": "a file of R", b"rdx3\n": "a file of R", b"@relation": "an ARFF file",
     b"version https://git-lfs": "a pointer of Git LFS (`git lfs pull` fetches the file itself)",
 }  # fmt: skip
 UNPACKING = (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, RuntimeError)
@@ -101,6 +103,10 @@ class Text:
         row = self.frame(sep, header=None, nrows=1, dtype=str)
         return [cell.strip() for cell in row.iloc[0]]
 
+    def splits(self, sep: str) -> bool:
+        """Whether a separator splits the first two rows into equally many cells."""
+        return len({len(cells) for _, cells in itertools.islice(self._records(sep), 2)}) == 1
+
     def lines(self, sep: str, rows: int) -> Sequence[int]:
         """Lines, as an editor counts them, in which the last ``rows`` rows start."""
         count = self.text.count("\n") + (not self.text.endswith("\n"))
@@ -128,6 +134,8 @@ def _unpacked(path: Path) -> bytes:
 def _other_kind(content: bytes) -> str:
     """What a file is by its first bytes where it is no table as text; empty for text."""
     start = content[:9000].lower()
+    if re.match(rb'(\xef\xbb\xbf)?\s*[{[]\s*["{[]', start):
+        return "JSON"
     if start.startswith(b"pk") and b"xl/" in start:
         return "a workbook"
     for first, kind in OTHER_KINDS.items():

@@ -31,7 +31,8 @@ READERS = {
     "open", "eval", "exec", "globals", "__import__", "import_module", "input", "environ", "getenv",
     "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_text", "read_bytes",
     "read_parquet", "read_pickle", "read_excel", "urandom", "getpid", "getcwd", "listdir", "stat",
-    "cpu_count", "initial_seed", "get_rng_state", "get_state", "getstate",
+    "cpu_count", "initial_seed", "seed", "get_rng_state", "get_state", "getstate", "hash", "id",
+    "argv", "home", "exists", "is_file", "node", "getloadavg", "gettempdir",
 }  # fmt: skip
 # Modules of Python whose answers are never the same.
 CHANGING = {"random", "secrets", "time", "datetime", "uuid", "socket", "getpass", "gc", "resource",
@@ -340,8 +341,7 @@ def _import(name: str, scope: Mapping) -> types.ModuleType:
     try:
         return importlib.import_module(name)
     except (ImportError, ValueError):
-        where = scope.get("__name__", "the notebook")
-        raise Unsure(f"the import of {name or '.'!r} in a function of {where}") from None
+        raise Unsure(f"the import of {name or '.'!r} in {scope.get('__name__')}") from None
 
 
 def _is_docstring(code: types.CodeType) -> bool:

@@ -61,7 +61,7 @@ class Store:
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
             for scratch in self.folder.glob("*.new"):
-                with suppress(FileNotFoundError):  # another process was quicker
+                with suppress(OSError):  # another process was quicker, or it's another user's
                     if time.time() - scratch.stat().st_mtime > DAY:
                         scratch.unlink()
         except OSError as error:

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
+import torch
 from tqdm import tqdm
 
 from amol import engine
@@ -193,7 +194,17 @@ def _train_one(
     start = time.perf_counter()
     with nullcontext([]) if engine.is_compiled(loss) else changing(loss) as changes:
         outcome = engine.train(loss, seed, arrays, protocol, stop)
+    if not (outcome.compiled or changes) and _differs(loss):
+        changes.append("random numbers")
     return number, StoredRun(outcome, time.perf_counter() - start), " and ".join(changes)
+
+
+def _differs(loss: OrdinalLoss) -> bool:
+    """Whether a loss has two values for the same logits, drawn from a generator of its own."""
+    labels = torch.arange(loss.num_classes)
+    logits = torch.linspace(-1, 1, len(labels) * loss.num_logits).view(len(labels), -1)
+    values = [loss(logits.clone().requires_grad_(), labels).detach() for _ in range(2)]
+    return not torch.allclose(*values, rtol=0, atol=0, equal_nan=True)
 
 
 def _row(run: Run, stored: StoredRun) -> dict:

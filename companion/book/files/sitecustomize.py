@@ -6,6 +6,8 @@ the path of a kernel, so that the kernel and each Python process that it starts 
 
 import os
 import sys
+from glob import glob
+from urllib.parse import unquote, urlsplit
 
 LOG = os.environ["AMOL_WATCHED"]
 FOLDERS = {"os.listdir", "os.scandir"}
@@ -28,12 +30,20 @@ def _note(kind: bytes, path, folder: str = "") -> None:
 
 
 def _note_command(words, folder: str) -> None:
-    """Files among the words of a command are taken for read."""
+    """Files among the words of a command are taken for read, and what a shell's patterns match."""
     words = [words] if isinstance(words, str | bytes | os.PathLike) else [*words]
     words = [os.fsdecode(word) for word in words]
+    shell = len(words) == 1 or words[0].endswith("sh")
     for word in {*words, *" ".join(words).split()}:
-        if os.path.isfile(os.path.join(folder, word)):
-            _note(b"r", word, folder)
+        path = os.path.join(folder, word)
+        for found in [path] if os.path.isfile(path) or not shell else glob(path):
+            if os.path.isfile(found):
+                _note(b"r", found)
+
+
+def _database(name):
+    """Path of a database that SQLite knows by a name or a URI."""
+    return unquote(urlsplit(name).path) if str(name).startswith("file:") else name
 
 
 def watch(event: str, given: tuple) -> None:
@@ -51,7 +61,7 @@ def watch(event: str, given: tuple) -> None:
         if sys._getframe(1).f_code.co_filename != IMPORTER:  # which lists the folders of its path
             _note(b"r", "." if given[0] is None else given[0])
     elif event in BY_COMPILED_CODE:
-        _note(b"r", given[0])
+        _note(b"r", _database(given[0]))
     elif event in COMMANDS:
         _note_command(given[COMMANDS[event]], (event == "subprocess.Popen" and given[2]) or "")
 
