@@ -16,7 +16,7 @@ sample_seed: int = 0  # which of them
 import pandas as pd
 
 from companion.data import collection
-from companion.page import aims, footer, many_sets, say, show
+from companion.page import aims, footer, live_forest, many_sets, say, show
 from companion.page.tables import DASH, HEADINGS
 from companion.page.words import listed
 from companion.studies import across_sets, hundred_sets, recordings, rivals
@@ -345,9 +345,9 @@ say(
 # set.
 
 # %%
-live = many_sets.live_data(rows, about)
+live = live_forest.live_data(rows, about)
 show(
-    "fig-hundred", many_sets.live_forest(live), data=live,
+    "fig-hundred", live_forest.live_forest(live), data=live,
     caption="The difference between two losses on every data set, in order, AMOL minus "
     "cross-entropy in QWK before anything is chosen. Blue: the first is better.",
     alt="A dot per data set in order of the difference in QWK between AMOL and cross-entropy, blue "

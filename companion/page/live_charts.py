@@ -54,18 +54,18 @@ TERM = (
 )
 
 
-def _slider(name: str, value: float, low: float, high: float, step: float, text: str):
+def slider(name: str, value: float, low: float, high: float, step: float, text: str):
     return alt.param(
         name=name, value=value, bind=alt.binding_range(min=low, max=high, step=step, name=text)
     )
 
 
-def _title(*lines: str) -> alt.Title:
+def title_of(*lines: str) -> alt.Title:
     """A title whose lines are Vega expressions."""
     return alt.Title(alt.expr(f"[{', '.join(lines)}]"))
 
 
-def _described(text: str) -> dict:
+def described(text: str) -> dict:
     """What a dot says, an expression: to who points at it, and to who has it read aloud."""
     return {"tooltip": alt.expr(text), "description": alt.expr(text)}
 
@@ -84,7 +84,7 @@ def _panel(chart: alt.Chart, x: str, y: str, plain: str, text: str, title: alt.T
         one.mark_rule(color=INK, strokeDash=[2, 3]).encode(x="truth:Q"),
         chart.mark_line(color=FAINT, strokeDash=[6, 4]).encode(y=f"{plain}:Q"),
         drawn.mark_line(color=alt.expr("color"), strokeWidth=2),
-        drawn.mark_circle(color=alt.expr("color"), size=70, opacity=1, **_described(text)),
+        drawn.mark_circle(color=alt.expr("color"), size=70, opacity=1, **described(text)),
     ).properties(width=WIDTH, height=170, title=title)
 
 
@@ -94,11 +94,11 @@ def _weight_parameters(alpha: float, sigma: float) -> list[alt.Parameter]:
     variant = alt.binding_select(options=list(VARIANTS), name="variant")
     return [
         alt.param(name="variant", value=VARIANTS[0], bind=variant),
-        _slider("classes", 7, 3, LARGEST, 1, "number of classes K"),
-        _slider("label", LABEL, 0, LARGEST - 1, 1, "true label y"),
-        _slider("alpha", alpha, 0, max(5, alpha), 0.1, "strength α"),
-        _slider("sigma", sigma, min(0.3, sigma), max(3, sigma), 0.1, "width σ"),
-        _slider("share", SHARE, 0.4, 0.99, 0.01, "probability of the answer"),
+        slider("classes", 7, 3, LARGEST, 1, "number of classes K"),
+        slider("label", LABEL, 0, LARGEST - 1, 1, "true label y"),
+        slider("alpha", alpha, 0, max(5, alpha), 0.1, "strength α"),
+        slider("sigma", sigma, min(0.3, sigma), max(3, sigma), 0.1, "width σ"),
+        slider("share", SHARE, 0.4, 0.99, 0.01, "probability of the answer"),
         alt.param(name="center", expr="(classes - 1) / 2"),
         alt.param(name="truth", expr="min(label, classes - 1)"),
         alt.param(name="color", expr=f"({colors})[variant]"),
@@ -147,7 +147,7 @@ def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
         "weight",
         "one",
         "'class ' + datum.k + ': weight ' + format(datum.weight, '.3f')",
-        _title("variant + ', weight m(k, y) of each class'", place),
+        title_of("variant + ', weight m(k, y) of each class'", place),
     )
     below = _panel(
         losses,
@@ -156,7 +156,7 @@ def weight_explorer(alpha: float = 1.0, sigma: float = 1.0) -> alt.VConcatChart:
         "plain",
         "'answer ' + datum.answer + ': loss ' + format(datum.loss, '.4f')"
         " + ', at α = 0 ' + format(datum.plain, '.4f')",
-        _title("variant + ', loss of each answer'", "'dashed: the same at α = 0'"),
+        title_of("variant + ', loss of each answer'", "'dashed: the same at α = 0'"),
     )
     chart = alt.vconcat(above, below, spacing=24).add_params(*_weight_parameters(alpha, sigma))
     return chart.properties(config=STYLE)
@@ -219,7 +219,7 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     )
     text = "datum.method + ', seed ' + datum.seed + ': ' + format(datum.value, '.3f')"
     colors = alt.Scale(domain=methods, range=[method_style(name)[0] for name in methods])
-    dots = base.mark_circle(size=70, **_described(text)).encode(
+    dots = base.mark_circle(size=70, **described(text)).encode(
         x=alt.X(
             "value:Q",
             title=None,
@@ -240,7 +240,7 @@ def results_explorer(runs: pd.DataFrame) -> alt.LayerChart:
     return chart.properties(
         width=WIDTH,
         height=alt.Step(28, **{"for": "position"}),
-        title=_title(heading, "'ticks: mean (gray), paper (thin)'"),
+        title=title_of(heading, "'ticks: mean (gray), paper (thin)'"),
         config=STYLE,
     )
 

@@ -1,17 +1,12 @@
 """Tables and pictures of many data sets: forests, ranks, and a picture to filter."""
 
-import json
 from collections.abc import Sequence
 
-import altair as alt
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from amol.metrics import HIGHER_IS_BETTER
 from companion.data import collection
-from companion.page.live_charts import STYLE, WIDTH, _described, _slider, _title
-from companion.page.style import FAINT, INK, is_wide, panels, row_names, two_widths
+from companion.page.style import FAINT, is_wide, panels, row_names, two_widths
 from companion.page.tables import DASH, HEADINGS
 from companion.studies import across_sets, fair_fight, hundred_sets, recordings
 from companion.studies.across_sets import KINDS
@@ -159,104 +154,3 @@ def rank_table(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     found = {m: across_sets.ranks(across_sets.set_means(rows, m).dropna(), m).mean()
              for m in metrics}  # fmt: skip
     return pd.DataFrame(found)
-
-
-LIVE = ("QWK", "MAE", "AMAE", "end_recall", "CHR_ext", "accuracy")
-LIVE_DECISIONS = (OWN, "median", "thresholds")
-
-
-def live_data(rows: pd.DataFrame, about: pd.DataFrame) -> pd.DataFrame:
-    """Means over splits by set, method, decision and metric: long, for CSV and chart."""
-    part = rows[rows["rule"].eq("QWK") & rows["decision"].isin(LIVE_DECISIONS)]
-    means = part.groupby(["dataset", "method", "decision"], sort=False)[list(LIVE)].mean()
-    return means.round(4).reset_index().join(about.drop(columns=["classes"]), on="dataset")
-
-
-def live_forest(data: pd.DataFrame) -> alt.LayerChart:
-    """Every set's difference between two losses, each with a decision; sets to be filtered.
-
-    Parameters
-    ----------
-    data : DataFrame
-        From `live_data`.
-    """
-    methods, order = list(data["method"].unique()), list(LIVE_DECISIONS)
-    wide = data.set_index(["dataset", "method", "decision"])[list(LIVE)]
-    about = data.drop_duplicates("dataset").set_index("dataset")[["K", "rows", "mode", "ends"]]
-    names = [(m, d) for m in methods for d in order]
-    values = [
-        # of a set: value [method][decision][metric] in one row
-        {"set": name, "K": int(kind.K), "rows": int(kind.rows), "mode": kind.mode,
-         "ends": kind.ends,
-         "v": [None if pd.isna(x) else float(x)
-               for pair in names for x in _values(wide, (name, *pair))]}
-        for name, kind in zip(about.index, about.itertuples(), strict=True)
-    ]  # fmt: skip
-
-    def place(side: str) -> str:
-        steps = f"indexof({json.dumps(methods)}, {side}) * {len(order)}"
-        step = f"indexof({json.dumps(order)}, {side}_decides)"
-        return f"({steps} + {step}) * {len(LIVE)} + indexof({json.dumps(list(LIVE))}, metric)"
-
-    def choice(name: str, value: str, options: Sequence[str], text: str, labels=None):
-        labels = list(labels or options)
-        binding = alt.binding_select(options=list(options), labels=labels, name=text)
-        return alt.param(name=name, value=value, bind=binding)
-
-    headings = [HEADINGS.get(m, m) for m in LIVE]
-    worse = json.dumps([m for m in LIVE if not HIGHER_IS_BETTER.get(m, True)])
-    parameters = [
-        choice("loss", "AMOL", methods, "loss"),
-        choice("loss_decides", OWN, order, "its decision"),
-        choice("rival", "CE", methods, "against"),
-        choice("rival_decides", OWN, order, "its decision"),
-        choice("metric", "QWK", LIVE, "metric", headings),
-        _slider("fewest", 3, 3, 12, 1, "classes, at least"),
-        _slider("most", 20, 3, 20, 1, "classes, at most"),
-        choice("place", "all", ("all", *KINDS["mode"]), "most common class"),
-        choice("share", "all", ("all", *KINDS["ends"]), "share of the ends"),
-    ]
-    base = (
-        alt.Chart(alt.InlineData(values))
-        .transform_filter("datum.K >= fewest && datum.K <= most")
-        .transform_filter("place == 'all' || datum.mode == place")
-        .transform_filter("share == 'all' || datum.ends == share")
-        .transform_calculate(ours=f"datum.v[{place('loss')}]", theirs=f"datum.v[{place('rival')}]")
-        .transform_filter("isValid(datum.ours) && isValid(datum.theirs)")
-        .transform_calculate(difference="datum.ours - datum.theirs")
-        .transform_calculate(
-            gain=f"indexof({worse}, metric) >= 0 ? -datum.difference : datum.difference"
-        )
-        .transform_calculate(up="datum.gain > 0 ? 1 : 0")
-        .transform_window(place="row_number()", sort=[alt.SortField("difference")])
-    )
-    text = (
-        "datum.set + ' (K = ' + datum.K + ', ' + datum.rows + ' rows): '"
-        " + format(datum.ours, '.3f') + ' against ' + format(datum.theirs, '.3f')"
-    )
-    color = alt.when("datum.gain > 0").then(alt.value(GOOD)).otherwise(alt.value(BAD))
-    dots = base.mark_circle(size=45, opacity=0.9, **_described(text)).encode(
-        x=alt.X("difference:Q", title="difference, a dot per data set"),
-        y=alt.Y("place:Q", axis=None, scale=alt.Scale(nice=False, padding=6)),
-        color=color,
-    )
-    zero = alt.Chart(alt.InlineData([{"x": 0}])).mark_rule(color=INK).encode(x="x:Q")
-    one = base.transform_aggregate(
-        mean="mean(difference)", sets="count()", better="sum(up)"
-    ).transform_calculate(
-        text="'mean ' + format(datum.mean, '+.3f') + ', better on ' + datum.better + ' of '"
-        " + datum.sets + ' sets'"
-    )
-    mean = one.mark_rule(color=FAINT, strokeDash=[6, 4], strokeWidth=2).encode(x="mean:Q")
-    words = {"align": "left", "baseline": "top", "dx": 4, "dy": 4, "fontSize": 13, "color": INK}
-    label = one.mark_text(**words).encode(x=alt.value(0), y=alt.value(0), text="text:N")
-    named = f"{json.dumps(headings)}[indexof({json.dumps(list(LIVE))}, metric)]"
-    heading = f"loss + ' − ' + rival + ', ' + {named}"
-    chart = alt.layer(zero, mean, dots, label).add_params(*parameters)
-    return chart.properties(
-        width=int(1.6 * WIDTH), height=420, title=_title(heading, "'dashed: mean'"), config=STYLE
-    )
-
-
-def _values(wide: pd.DataFrame, key: tuple) -> Sequence:
-    return wide.loc[key].to_numpy() if key in wide.index else [np.nan] * len(LIVE)

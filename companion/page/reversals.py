@@ -4,7 +4,7 @@ import altair as alt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.page.live_charts import STYLE, WIDTH, _described, _slider, _title
+from companion.page.live_charts import STYLE, WIDTH, described, slider, title_of
 from companion.page.style import FAINT, INK, method_style, panels, starts_row, two_widths
 from companion.page.tables import HEADINGS
 from companion.studies.across_sets import reversal, sets_needed
@@ -26,10 +26,10 @@ def calculator(delta: float, tau: float, omega: float, splits: int) -> alt.Layer
     splits : int
     """
     parameters = [
-        _slider("delta", round(delta, 3), 0.001, 0.1, 0.001, "mean difference δ"),
-        _slider("tau", round(tau, 3), 0.0, 0.15, 0.001, "spread between sets τ"),
-        _slider("omega", round(omega, 3), 0.0, 0.15, 0.001, "spread between splits ω"),
-        _slider("splits", splits, 1, 30, 1, "splits of each set J"),
+        slider("delta", round(delta, 3), 0.001, 0.1, 0.001, "mean difference δ"),
+        slider("tau", round(tau, 3), 0.0, 0.15, 0.001, "spread between sets τ"),
+        slider("omega", round(omega, 3), 0.0, 0.15, 0.001, "spread between splits ω"),
+        slider("splits", splits, 1, 30, 1, "splits of each set J"),
     ]
     base = alt.Chart(alt.sequence(1, MOST + 1, as_="sets")).transform_calculate(risk=RISK)
     line = base.mark_line(color=method_style("AMOL")[0], strokeWidth=2).encode(
@@ -37,10 +37,10 @@ def calculator(delta: float, tau: float, omega: float, splits: int) -> alt.Layer
         y=alt.Y("risk:Q", title="probability of a reversal", scale=alt.Scale(domain=[0, 0.5])),
     )
     text = "datum.sets + ' sets: ' + format(datum.risk, '.1%')"
-    dots = line.mark_circle(size=40, opacity=0, **_described(text))
+    dots = line.mark_circle(size=40, opacity=0, **described(text))
     limit = alt.Chart(alt.InlineData([{"y": 0.05}])).mark_rule(color=FAINT, strokeDash=[6, 4])
     four = alt.Chart(alt.InlineData([{"x": 4}])).mark_rule(color=INK, strokeDash=[2, 3])
-    heading = _title(
+    heading = title_of(
         f"'at most 5 % from ' + {NEEDED} + ' sets on'", "'dotted: the four of the paper'"
     )
     chart = alt.layer(limit.encode(y="y:Q"), four.encode(x="x:Q"), line, dots)
