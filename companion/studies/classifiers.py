@@ -6,8 +6,8 @@ a library's user would try first, said here before any of them ran; what isn't n
 library's default. Each is fitted on the training part and measured by two decisions: "own", what
 its ``predict`` answers, and, where it gives probabilities, "qwk": thresholds on their mean that
 maximize the quadratic weighted kappa of the validation part, the same rule for all. Ours watches
-the validation part to stop, too. `chosen` takes per library, set and split the candidate and
-decision with the highest kappa of the validation part, the first of equals.
+the validation part to stop, too. `chosen` takes per decision, library, set and split the candidate
+with the highest kappa of the validation part, the first of equals.
 
 Only ours promises equal bits, so `verify` trains its rows alone again.
 """
@@ -230,7 +230,7 @@ def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
 
 
 def chosen(rows: pd.DataFrame) -> pd.DataFrame:
-    """Per set, library and split the row with the highest kappa of the validation part."""
+    """Per decision, set, library and split the row with the highest kappa of the validation part."""
     done = rows.dropna(subset="validation_QWK")
-    best = done.groupby(["dataset", "library", "split_seed"], sort=False)["validation_QWK"].idxmax()
-    return done.loc[best]
+    by = ["decision", "dataset", "library", "split_seed"]
+    return done.loc[done.groupby(by, sort=False)["validation_QWK"].idxmax()]
