@@ -230,7 +230,7 @@ def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
 
 
 def chosen(rows: pd.DataFrame) -> pd.DataFrame:
-    """Per decision, set, library and split the row with the highest kappa of the validation part."""
+    """Per decision, set, library and split the row of the highest validation kappa."""
     done = rows.dropna(subset="validation_QWK")
     by = ["decision", "dataset", "library", "split_seed"]
     return done.loc[done.groupby(by, sort=False)["validation_QWK"].idxmax()]
