@@ -24,7 +24,7 @@ from companion.host import processor
 from companion.paths import ROOT, build_dir
 from companion.train.runs import plan
 
-NAME = "classifier_bench"
+RECORDED = ROOT / "book" / "recorded" / "classifier_bench.json"
 DATASETS = ("Wine Red", "Wine White", "Abalone")
 BARS = {"scikit-learn": 4, "skorch": 12}  # how many times theirs ours was built to be as fast
 FIRST = ("AMOL", "CE", "CORAL", "SLACE")  # losses of different formulas
@@ -134,7 +134,7 @@ def bench(record: bool = False) -> dict:
         "first_fits": first_fits(),
         "large": [json.loads(_python(LARGE, numbers)) for numbers in ("float32", "float64")],
     }
-    path = (ROOT / "book" / "recorded" if record else build_dir() / "results") / f"{NAME}.json"
+    path = RECORDED if record else build_dir() / "results" / RECORDED.name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
     return done

@@ -26,6 +26,7 @@ from scipy.linalg import qr
 from amol import OrdinalClassifier, decisions, engine
 from amol.metrics import METRICS
 from companion.data import collection
+from companion.errors import StudyError
 from companion.studies import recordings
 from companion.studies.fair_fight import run_of
 from companion.studies.recording_checks import Comparison
@@ -131,7 +132,7 @@ def versions() -> dict[str, str]:
     try:
         return {name: version(name) for name, _ in [*LIBRARIES.values()][1:]}
     except PackageNotFoundError as missing:
-        raise ValueError(f'{missing.name} isn\'t installed: pip install ".[sets,rivals]"') from None
+        raise StudyError(f'{missing.name} isn\'t installed: pip install ".[sets,rivals]"') from None
 
 
 def data_of(dataset: str, split: int) -> Prepared:
