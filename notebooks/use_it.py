@@ -23,22 +23,20 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import cross_val_predict
 
-from amol import OrdinalClassifier
-from amol.metrics import METRICS
+from amol import OrdinalClassifier, metrics
 
 X, progress = load_diabetes(return_X_y=True)
 y = np.digitize(progress, np.quantile(progress, [0.2, 0.4, 0.6, 0.8]))  # five grades, 0 to 4
 model = OrdinalClassifier("AMOL", random_state=0).fit(X, y)
-print("probabilities of the first row:", model.predict_proba(X[:1]).round(2)[0])
 answers = cross_val_predict(model, X, y, cv=5)
 for name in ("QWK", "MAE", "CHR", "center_rate"):
-    print(f"cross-validated {name}: {METRICS[name](y, answers, num_classes=5):.3f}")
+    print(f"cross-validated {name}: {metrics.METRICS[name](y, answers, num_classes=5):.3f}")
 
 # %%
 from companion.page import classifiers, footer, pictures, say, show, tables
 from companion.page.words import listed
 
-hedged, all_rows = (METRICS[name](y, answers, 5) for name in ("CHR", "center_rate"))
+hedged, all_rows = (metrics.METRICS[name](y, answers, 5) for name in ("CHR", "center_rate"))
 say(
     f"[CHR](../book/glossary.md#term-CHR) is the share of the samples of both end classes that are "
     f"answered with the middle one: {hedged:.3f}; of all samples it is {all_rows:.3f}, the "
@@ -81,7 +79,7 @@ for tried, kappa in zip(search.cv_results_["params"], kappas, strict=True):
 for decision in ("argmax", "median", "mean", "qwk"):
     model.set_params(decision=decision)
     answers = cross_val_predict(model, X, y, cv=5)
-    kappa, error = (METRICS[name](y, answers, 5) for name in ("QWK", "MAE"))
+    kappa, error = (metrics.METRICS[name](y, answers, 5) for name in ("QWK", "MAE"))
     print(f"{decision:8}QWK {kappa:.3f}, MAE {error:.3f}")
 
 # %% [markdown]
