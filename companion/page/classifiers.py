@@ -64,13 +64,14 @@ def compared(rows: pd.DataFrame) -> pd.DataFrame:
     """Per library, and per candidate of ours: means over sets by decision, and the mean rank."""
     alone = rows[rows["library"] == OURS]
     alone = alone.assign(library=OURS + ", " + alone["candidate"] + " alone")
-    means = by_set(pd.concat([rows, alone])).groupby(["decision", "library"], sort=False).mean()
+    both = pd.concat([rows, alone], ignore_index=True)
+    means = by_set(both).groupby(["decision", "library"]).mean()
     wide = means.unstack("decision")
     found = pd.DataFrame({
         f"{metric}, {WORDS[decision]}": wide[metric, decision]
         for metric in ("QWK", "MAE") for decision in DECISIONS
     })  # fmt: skip
-    ranks = by_set(rows).loc["qwk", "QWK"].unstack("library").rank(axis=1, ascending=False)
+    ranks = by_set(rows)["QWK"].loc["qwk"].unstack("library").rank(axis=1, ascending=False)
     found["Rank"] = ranks.mean()
     order = [*rows["library"].unique(), *alone["library"].unique()]
     return found.loc[order].rename_axis("Library")
