@@ -175,8 +175,9 @@ say(
     f"The answers' mean probability is {sure.mean():.2f}, and {right.mean():.2f} of them are "
     "right.",
     (sure.mean() > right.mean() + 0.02,
-     "So the probabilities are too high, and whoever reads them should be told.",
-     "On average the probabilities can be taken as they are."),
+     "So the probabilities of answers are too high, and whoever reads them should be told."),
+    (sure.mean() < right.mean() - 0.02,
+     "So the probabilities of answers are too low, and whoever reads them should be told."),
     (abs(after["after"]) < abs(after["before"]),
      f"A temperature makes the gap {abs(after['after']):.2f}; `CalibratedClassifierCV` of "
      "scikit-learn is another way."),

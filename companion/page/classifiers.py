@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from amol import OrdinalClassifier
+from amol.losses.registry import own_parameters
 from amol.metrics import METRICS, MORE_METRICS, PROBABILITY_METRICS
 from companion.page.calibration import binned
 from companion.page.sentences import Sentence
@@ -21,11 +22,13 @@ WORDS = {"own": "own", "qwk": "thresholds"}  # of `companion.studies.classifiers
 def card(model: OrdinalClassifier, trained_on: str, X: np.ndarray, y: np.ndarray) -> Table:
     """A fitted classifier in a table, measured on X (n, d) and classes y (n,) from 0 on."""
     K, p, answers = len(model.classes_), model.predict_proba(X), model.predict(X)
+    given = ((name, getattr(model.loss_, name)) for name in own_parameters(type(model.loss_)))
+    parameters = [f"{name} {value}" for name, value in given if value is not None]
     hidden = " and ".join(map(str, model.hidden_layer_sizes)) or "no"
     rows = {
         "Predicts": f"{K} classes in order",
         "Trained on": trained_on,
-        "Loss": f"`{model.loss_!r}`",
+        "Loss": ", ".join([str(model.loss), *parameters]),
         "Networks": f"{len(model.fits_)}, with {hidden} hidden units, up to {model.n_iter_} epochs",
         "Weights of the first": f"SHA-256 `{model.fits_[0].network.digest[:16]}…`",
         "Decision": model.decision,
