@@ -27,7 +27,6 @@ from amol import OrdinalClassifier, decisions, engine
 from amol.metrics import METRICS
 from companion.data import collection
 from companion.errors import StudyError
-from companion.studies import recordings
 from companion.studies.fair_fight import run_of
 from companion.studies.recording_checks import Comparison
 from companion.studies.recordings import DECIMALS, joint_key
@@ -127,12 +126,12 @@ LIBRARIES: dict[str, tuple[str, dict[str, Callable]]] = {
 }  # fmt: skip
 
 
-def versions() -> dict[str, str]:
-    """Of the other libraries; refused where one isn't installed."""
+def version_of(distribution: str) -> str:
+    """Of another library; refused where it isn't installed."""
     try:
-        return {name: version(name) for name, _ in [*LIBRARIES.values()][1:]}
-    except PackageNotFoundError as missing:
-        raise StudyError(f'{missing.name} isn\'t installed: pip install ".[sets,rivals]"') from None
+        return version(distribution)
+    except PackageNotFoundError:
+        raise StudyError(f'{distribution} isn\'t installed: pip install ".[rivals]"') from None
 
 
 def data_of(dataset: str, split: int) -> Prepared:
@@ -149,7 +148,7 @@ def decided(candidate: str, library: str) -> tuple[str, ...]:
 def keys_of(dataset: str, library: str, split: int) -> dict[tuple, str]:
     """By label, the key of the data and of what trains."""
     needs, candidates = LIBRARIES[library]
-    trainer = engine.engine_digest() if library == OURS else version(needs)
+    trainer = engine.engine_digest() if library == OURS else version_of(needs)
     key = joint_key([data_of(dataset, split).digest, trainer])[:8]
     return {
         (dataset, library, split, candidate, decision): key
@@ -212,15 +211,12 @@ STUDY = TaskStudy(
     keys=keys_of,
     measure=rows_of,
     trainings=lambda dataset, library, split: len(LIBRARIES[library][1]),
+    facts=lambda: {
+        "versions": {
+            name: version_of(needs) for name, (needs, _) in LIBRARIES.items() if name != OURS
+        }
+    },
 )
-
-
-def record(workers: int | None = None, address: str | None = None) -> pd.DataFrame:
-    """`TaskStudy.record`, with the libraries' versions in the note."""
-    measured_with = versions()
-    rows = STUDY.record(workers, address)
-    recordings.keep(NAME, rows, recordings.note(NAME) | {"versions": measured_with})
-    return rows
 
 
 def verify(count: int, sample_seed: int = 0) -> tuple[pd.DataFrame, Comparison]:
