@@ -241,7 +241,11 @@ show(
 )  # fmt: skip
 
 # %%
-say(*classifiers.verdict(measured))
+done = measured["dataset"].nunique()
+say(
+    (done == len(study.SETS), "", f"So far {done} of the {len(study.SETS)} sets are recorded."),
+    *classifiers.verdict(measured),
+)
 
 # %% [markdown]
 # ## Time and memory
