@@ -86,8 +86,11 @@ def test_the_page_s_table_and_sentences_by_hand():
     cells = page.comparison(found).cells
     assert cells.loc["mord", "QWK, own"] == "**0.700**"
     assert cells.loc[f"{OURS}, AMOL alone", "Rank"] == ""
-    held, text = page.verdict(table())[1], page.verdict(table())[2]
-    assert "mord on 1 of 2" in held and text[0] == (0.6 > 0.7)
+    said = page.verdict(table())
+    assert "highest mean kappa, 0.500" in said[0]
+    assert "mord on 1 of 2" in said[1]
+    assert "mord has the highest mean kappa, 0.700, and OrdinalClassifier 0.600" in said[2]
+    assert "add -0.100 to ours and -0.200 to -0.200" in said[3]
 
 
 def test_bars_are_told_at_each_batch():
@@ -95,9 +98,9 @@ def test_bars_are_told_at_each_batch():
         {"rival": "skorch", "batch_size": size, "ratio": ratio}
         for size, ratio in ((64, 20.0), (64, 14.0), (256, 11.0))
     ]
-    told, (met, _, otherwise) = page.speed_verdict(rows, {"skorch": 12}, 256)
-    assert "14.0 at a batch of 64 and 11.0 at a batch of 256" in told
-    assert not met and otherwise.endswith("isn't met, at 64 it is.")
+    told, default = page.speed_verdict(rows, {"skorch": 12}, 256)
+    assert "14.0 at a batch of 64, which meets it and 11.0 at a batch of 256, which misses" in told
+    assert default == "The default batch is 256."
 
 
 def test_the_recording_has_the_rows_that_are_planned():
