@@ -135,7 +135,7 @@ train, validation, test = split(data.y, 42)
 K = data.num_classes
 held, unseen = ((data.X[rows], data.y[rows]) for rows in (validation, test))
 carded = OrdinalClassifier(loss, n_networks=n_networks, classes=range(K), random_state=0)
-carded.fit(data.X[train], data.y[train], X_val=held[0], y_val=held[1])
+carded = carded.fit(data.X[train], data.y[train], X_val=held[0], y_val=held[1])
 
 # %%
 import pandas as pd

@@ -38,10 +38,10 @@ begin, cpu = time.perf_counter(), time.process_time()
 amol.OrdinalClassifier(sys.argv[1], random_state=0).fit(X, y).predict(X)
 print(time.perf_counter() - begin, time.process_time() - cpu)
 """
-# The most memory above that of a process which has already trained, over the size of X and y.
+# The most memory above what a process holds that has already trained, over the size of X and y.
 LARGE = """
 import json, resource, sys, time
-import numpy as np, amol
+import numpy as np, psutil, amol
 unit = 1 if sys.platform == "darwin" else 1024
 most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 rng = np.random.default_rng(0)
@@ -49,7 +49,7 @@ fit = lambda X, y, epochs: amol.OrdinalClassifier(max_iter=epochs, random_state=
 label = lambda X: np.digitize(X[:, 0], [-1, 0, 1])
 small = rng.standard_normal((2000, 20), dtype=sys.argv[1])
 fit(small, label(small), 1)
-before = most()
+before = psutil.Process().memory_info().rss
 X = rng.standard_normal((1_000_000, 20), dtype=sys.argv[1])
 y = label(X)
 begin = time.process_time(); fit(X, y, 1); one = time.process_time() - begin
