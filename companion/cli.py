@@ -308,12 +308,18 @@ def _entry_line(entry) -> str:
 
 @amol.command()
 @click.option("--record", is_flag=True, help="Write the figures that the book shows.")
-def bench(record: bool) -> None:
+@click.option("--classifier", is_flag=True, help="Time OrdinalClassifier instead.")
+def bench(record: bool, classifier: bool) -> None:
     """Time the engine beside its rivals and limits; takes minutes."""
     import pandas as pd
 
-    from companion.checks import bench
+    from companion.checks import bench, classifier_bench
 
+    if classifier:
+        done = classifier_bench.bench(record=record)
+        for name in ("speed", "first_fits", "large"):
+            print(pd.DataFrame(done[name]).to_string(index=False, float_format="{:.3g}".format))
+        return
     done = bench.bench(record=record)
     engines = pd.DataFrame(done["engines"]).set_index(["dataset", "batch_size"]).T
     print(engines.to_string(float_format="{:.3g}".format))

@@ -5,6 +5,8 @@ import re
 import subprocess
 from pathlib import Path
 
+UNKNOWN = "ADDRESS-OF-THIS-REPOSITORY"
+CHECKOUT = "./amol[classifier]"  # what pip installs from a checkout's root
 PROVIDERS = ("github", "gitlab", "bitbucket")  # those that the book's theme makes links for
 
 
@@ -57,3 +59,13 @@ def repository(folder: Path) -> tuple[str, str]:
     if branch == "HEAD":
         branch = _git(folder, "rev-parse", "HEAD")
     return f"https://{found[1]}/{found[2]}", branch
+
+
+def with_address(text: str, address: str) -> str:
+    """Text with the repository's address in place of REPOSITORY_URL.
+
+    Where it is unknown, ``pip install`` reads the library from a checkout instead.
+    """
+    if not address:
+        text = text.replace("amol[classifier] @ git+REPOSITORY_URL#subdirectory=amol", CHECKOUT)
+    return text.replace("REPOSITORY_URL", address or UNKNOWN)

@@ -3,7 +3,8 @@
 #
 # A loss of this package is a `torch.nn.Module` on logits, so it goes wherever
 # `torch.nn.CrossEntropyLoss` goes. Each cell below is run when the book is built. `pip install` of
-# the package alone brings the losses with PyTorch and NumPy and nothing else.
+# the package alone brings the losses with PyTorch and NumPy and nothing else. Who wants a trained
+# model and no loop takes [the classifier](use_it.ipynb).
 
 # %% tags=["parameters"]
 method: str = "AMOL"  # loss to train with, a key of LOSSES with logits for all classes
@@ -149,6 +150,21 @@ trainer.fit(module, batches)
 with torch.no_grad():
     labels = module.criterion.predict(module.net(X[test]))
 print(f"test QWK: {METRICS['QWK'](y[test], labels, 7):.3f}")
+
+# %% [markdown]
+# ## Labels that aren't sure, distances of your own
+#
+# Where several people judged a sample, its target may be the distribution of their labels; the loss
+# is then the mean over it. And a loss that is made of distances between classes takes a table of
+# yours in place of $|k - y|$: here the step from the third class to the fourth is three steps wide.
+
+# %% tags=["show-input"]
+sure, torn = torch.tensor([[0.0, 0, 1, 0]]), torch.tensor([[0.0, 0.5, 0.5, 0]])
+logits = torch.tensor([[0.0, 1.0, 1.0, 0.0]])
+place = torch.tensor([0.0, 1, 2, 5])
+distance = (place - place[:, None]).abs()
+for loss in (LOSSES["SORD"](4), LOSSES["SORD"](4, distance=distance)):
+    print(f"{loss(logits, sure):.3f} sure of the third class, {loss(logits, torn):.3f} torn")
 
 # %% [markdown]
 # ## Heads with one logit fewer

@@ -65,7 +65,7 @@ def test_ratios_are_of_sums_and_the_share_is_that_of_the_best_rate(monkeypatch):
         seconds = {bench.engine: 6.0 * len(arguments[1])} if arguments else {}
         return work(*arguments), seconds.get(work, 24.0)
 
-    monkeypatch.setattr(bench, "_timed", timed)
+    monkeypatch.setattr(bench, "timed", timed)
     monkeypatch.setattr(bench, "large_product", lambda: next(rates))
     row = bench.compare("Wine Red", 256, methods=("CE", "AMOL"))
     assert row["DataLoader loop"] == 4 and row["torch.func.vmap"] == pytest.approx(0.4)

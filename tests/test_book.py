@@ -14,7 +14,7 @@ from conftest import FIRST, INDEX, ROOT, SECOND, Book
 from faults.sandbox import wait_until, wait_until_gone
 from packaging.requirements import Requirement
 
-from companion.repository import repository
+from companion.repository import repository, with_address
 
 
 def plain(html: str) -> str:
@@ -160,6 +160,15 @@ def test_address_of_the_repository(monkeypatch, tmp_path, address, shown):
     assert repository(tmp_path)[0] == shown
     monkeypatch.setenv("AMOL_REPOSITORY_URL", "https://github.com/given/name")
     assert repository(tmp_path)[0] == "https://github.com/given/name"
+
+
+def test_the_install_line_has_the_address_or_needs_none():
+    line = 'pip install "amol[classifier] @ git+REPOSITORY_URL#subdirectory=amol"'
+    assert line in (ROOT / "notebooks" / "use_it.py").read_text(encoding="utf-8")
+    there = with_address(line, "https://github.com/someone/fork")
+    assert there == line.replace("REPOSITORY_URL", "https://github.com/someone/fork")
+    assert with_address(line, "") == 'pip install "./amol[classifier]"'
+    assert with_address("git clone REPOSITORY_URL", "") == "git clone ADDRESS-OF-THIS-REPOSITORY"
 
 
 @pytest.mark.slow

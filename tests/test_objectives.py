@@ -1,7 +1,9 @@
 """Losses for boosted trees: derivatives against autograd and hand, and real trees."""
 
 import pickle
+import re
 
+import jupytext
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ import torch
 from amol import objective
 from amol.losses import LOSSES, BatchLoss, CrossEntropyLoss
 from amol.metrics import METRICS
+from companion.paths import ROOT
 
 BY_SAMPLE = [name for name, loss in LOSSES.items() if not issubclass(loss, BatchLoss)]
 
@@ -118,6 +121,19 @@ def test_xgboost_learns(name):
         model.set_params(base_score=0).fit(X[:600], y[:600], sample_weight=np.ones(600))
         raw = model.predict(X[600:], output_margin=True)
         assert METRICS["QWK"](y[600:], of.predict(raw), 5) > 0.85
+
+
+def test_the_page_s_code_for_trees_runs():
+    pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    cells = jupytext.read(ROOT / "notebooks" / "use_it.ipynb").cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    X, y = table()
+    given = {"X": X, "y": y}
+    for block in blocks:
+        exec(block, given)
+        assert METRICS["QWK"](y, given["labels"], 5) > 0.9
+    assert len(blocks) == 2 and given["probabilities"].shape == (900, 5)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The library alone: its wheel where nothing of the companion is, and `pip install` by git."""
 
+import re
 import subprocess
 import sys
 import venv
@@ -106,22 +107,41 @@ def test_the_wheel_holds_the_library_and_nothing_else(wheel):
     assert names == library()
 
 
-def test_the_wheel_works_where_nothing_of_the_companion_is(wheel, tmp_path):
-    alone = tmp_path / "alone"
+def installed_alone(wheel: Path, root: Path, *needs: str) -> Path:
+    """The interpreter of a new environment with the wheel and what these distributions need."""
+    alone = root / "alone"
     venv.create(alone, with_pip=False)
     folder = "Scripts" if sys.platform == "win32" else "bin"
     python = alone / folder / Path(sys.executable).name
     told(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", wheel)
     (site,) = alone.rglob("site-packages")
-    torch = tmp_path / "torch"  # a library of hundreds of megabytes: linked, with what it needs
-    torch.mkdir()
-    for name in needed("torch", "numpy"):
+    linked = root / "linked"  # PyTorch has hundreds of megabytes
+    linked.mkdir()
+    for name in needed(*needs):
         files = distribution(name).files
         for part in {path.parts[0] for path in files} - {"..", "__pycache__"}:
-            (torch / part).symlink_to(distribution(name).locate_file(part))
-    (site / "torch.pth").write_text(f"{torch}\n")
-    assert int(told(python, "-I", "-c", TRIAL)) >= 27
+            (linked / part).symlink_to(distribution(name).locate_file(part))
+    (site / "linked.pth").write_text(f"{linked}\n")
     assert not list((alone / folder).glob("amol*"))
+    return python
+
+
+def test_the_wheel_works_where_nothing_of_the_companion_is(wheel, tmp_path):
+    python = installed_alone(wheel, tmp_path, "torch", "numpy")
+    assert int(told(python, "-I", "-c", TRIAL)) >= 27
+
+
+def test_the_ten_lines_run_beside_the_wheel_and_its_extra(wheel, tmp_path):
+    lines = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[1]
+    assert len(list(filter(None, lines.splitlines()))) == 10
+    page = (ROOT / "notebooks" / "use_it.py").read_text()
+    assert lines in page, "README and page show the same lines"
+    extra = [need for need in map(Requirement, distribution("amol").requires) if need.marker]
+    python = installed_alone(wheel, tmp_path, "torch", *(need.name for need in extra))
+    absent = "import importlib.util as u; assert not u.find_spec('companion')\n"
+    said = told(python, "-I", "-c", absent + lines)
+    found = dict(re.findall(r"cross-validated (\w+): ([\d.]+)", said))
+    assert list(found) == ["QWK", "MAE", "CHR", "center_rate"] and float(found["QWK"]) > 0.4
 
 
 def test_pip_installs_the_library_from_the_repository(scratch, tmp_path):

@@ -15,12 +15,11 @@ from sphinx.util import logging
 
 from companion.book.execute import executed_copy
 from companion.book.notebooks import parameters_of
-from companion.repository import repository
+from companion.repository import repository, with_address
 
 logger = logging.getLogger(__name__)
 
 VISIBILITY_TAGS = {"remove-input", "hide-cell", "show-input"}
-UNKNOWN_REPOSITORY = "ADDRESS-OF-THIS-REPOSITORY"
 
 # Parts of the pages that the book does without: Thebe asks a foreign server for its code, and Font
 # Awesome's script weighs more than a page (the theme's style sheet draws the icons by itself).
@@ -103,9 +102,9 @@ def rerun_note(notebook: Path) -> dict | None:
 def read_source(app, docname: str, content: list[str]) -> None:
     """Put the executed outputs into a notebook, and the repository's address into a page."""
     source = Path(app.env.doc2path(docname))
+    address = app.config.html_theme_options.get("repository_url", "")
     if source.suffix != ".ipynb":
-        address = app.config.html_theme_options.get("repository_url") or UNKNOWN_REPOSITORY
-        content[0] = content[0].replace("REPOSITORY_URL", address)
+        content[0] = with_address(content[0], address)
         return
     copy = executed_copy(source)
     app.env.note_dependency(str(copy))
@@ -118,6 +117,9 @@ def read_source(app, docname: str, content: list[str]) -> None:
         logger.warning("%s; `amol build` renews it", error, location=docname)
         return
     cells = notebook["cells"]
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = with_address("".join(cell["source"]), address)
     tagged = [i for i, c in enumerate(cells) if "parameters" in c["metadata"].get("tags", [])]
     if tagged and (note := rerun_note(source)):
         cells.insert(tagged[0], note)

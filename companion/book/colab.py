@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from companion.paths import ROOT
-from companion.repository import repository
+from companion.repository import repository, with_address
 
 BRANCH = "colab"
 INSTALL = """\
@@ -18,7 +18,7 @@ INSTALL = """\
 import sys
 
 !git clone -q {address} companion && git -C companion checkout -q {branch}
-%pip install -q "./companion[publishing]"
+%pip install -q ./companion/amol ./companion
 sys.path.insert(0, "companion")"""
 
 
@@ -39,6 +39,9 @@ def write_copies(target: Path) -> list[Path]:
     copies = []
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         copy = json.loads(notebook.read_text(encoding="utf-8"))
+        for shown in copy["cells"]:
+            if shown["cell_type"] == "markdown":
+                shown["source"] = [with_address(line, address) for line in shown["source"]]
         copy["cells"].insert(0, cell)
         copies.append(target / "notebooks" / notebook.name)
         copies[-1].parent.mkdir(parents=True, exist_ok=True)

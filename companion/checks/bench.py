@@ -96,7 +96,7 @@ def large_product(size: int = 512) -> float:
     _multiply(a, b, zeros, c)
     theirs = partial(torch.mm, torch.from_numpy(a), torch.from_numpy(b))
     ours = partial(_multiply, a, b, zeros, c)
-    return 2 * size**3 / min(_timed(work)[1] for work in (theirs, ours) * 5)
+    return 2 * size**3 / min(timed(work)[1] for work in (theirs, ours) * 5)
 
 
 def products_alone(data: Arrays, protocol: Protocol) -> Callable[[], None]:
@@ -116,7 +116,7 @@ def products_alone(data: Arrays, protocol: Protocol) -> Callable[[], None]:
     return work
 
 
-def _timed(work: Callable, *arguments) -> tuple[object, float]:
+def timed(work: Callable, *arguments) -> tuple[object, float]:
     """What ``work`` returns, and the processor seconds that it took."""
     begin = time.process_time()
     done = work(*arguments)
@@ -160,8 +160,8 @@ def compare(dataset: str, batch_size: int, methods: Sequence[str] = PAPER_METHOD
                 if not rival.own_start:
                     differences.extend(np.abs(np.subtract(*pair)).max(axis=(1, 2)))
                 rates.append(large_product())
-                alone.append(_timed(products)[1])
-                spent.append((_timed(engine, *task)[1], _timed(rival.train, *task)[1]))
+                alone.append(timed(products)[1])
+                spent.append((timed(engine, *task)[1], timed(rival.train, *task)[1]))
                 ours.append(spent[-1][0] / rival.seeds / EPOCHS)
             if spent:
                 engines, rivals = map(sum, zip(*spent, strict=True))
@@ -207,7 +207,7 @@ def growth(epochs: int = 2) -> list[dict]:
             data = Arrays(X, y, X[: n // 4], y[: n // 4], X[:1], K)
             protocol = Protocol(hidden=case["units"], epochs=epochs, patience=epochs)
             task = (LOSSES["AMOL"](K), 0, data, protocol)
-            least = min(_timed(train, *task)[1] for _ in range(3)) / epochs
+            least = min(timed(train, *task)[1] for _ in range(3)) / epochs
             rate = operations(data, protocol) / least / 1e9
             rows.append({"what": what, "value": value, "ms": 1e3 * least, "gflops": rate})
     return rows

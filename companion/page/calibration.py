@@ -38,10 +38,15 @@ def reliability(dataset: str, methods: Sequence[str], splits: Sequence[int]) -> 
             after.append(tempered(outcome.probabilities, fit_temperature(*held)).max(axis=1))
         hit = np.concatenate(hits)
         for when, p in (("before", np.concatenate(before)), ("after", np.concatenate(after))):
-            for rows in np.array_split(np.argsort(p.round(6), kind="stable"), BINS):
-                mean = float(p[rows].mean()), float(hit[rows].mean())
-                found.append((method, when, *np.round(mean, SCORE_DECIMALS)))
+            found += [(method, when, *point) for point in binned(p, hit)]
     return pd.DataFrame(found, columns=["method", "when", "p", "hits"])
+
+
+def binned(p: np.ndarray, hit: np.ndarray) -> list[tuple[float, float]]:
+    """Mean probability and share of hits, both (n,), in each of the bins of equal mass."""
+    parts = np.array_split(np.argsort(p.round(6), kind="stable"), BINS)
+    means = [(float(p[rows].mean()), float(hit[rows].mean())) for rows in parts]
+    return [tuple(np.round(pair, SCORE_DECIMALS)) for pair in means]
 
 
 @two_widths

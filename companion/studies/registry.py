@@ -12,6 +12,7 @@ from functools import partial
 import pandas as pd
 
 from companion.studies import (
+    classifiers,
     fair_fight,
     grids,
     grouped_splits,
@@ -46,6 +47,7 @@ def _by_task(study: TaskStudy, tasks: int) -> Study:
 STUDIES: dict[str, Study] = {
     **{name: _grid(name) for name in grids.GRIDS},
     protocol_search.NAME: Study(protocol_search.record, lambda: protocol_search.verify(2)[1]),
+    classifiers.NAME: Study(classifiers.STUDY.record, lambda: classifiers.verify(1)[1]),
     fair_fight.STUDY.name: _by_task(fair_fight.STUDY, 1),
     grouped_splits.STUDY.name: _by_task(grouped_splits.STUDY, 2),
     hundred_sets.STUDY.name: Study(hundred_sets.STUDY.record, lambda: hundred_sets.verify(2)[1]),
