@@ -152,7 +152,7 @@ say(
 # gives to the extreme classes together, and $a_i$, 1 where its answer is the center and else 0, its
 # belief *asks for* the rate $\sum a_i e_i / \sum e_i$. [Hedging](../book/glossary.md#term-hedging),
 # in this book, is the rate that is seen minus this one. It is 0 on average for a calibrated
-# network, however unsure it is. [Table asked](#tab-asked) has it, and the same of the center's
+# network, however unsure it is. [Table asked](#tab-hedging-asked) has it, and the same of the center's
 # probability and of the answers at the ends.
 
 # %%
@@ -175,7 +175,7 @@ gap, reach = abs(answers["difference"]), 2 * answers["standard error"]
 # %%
 signed = asked_for["difference"].map(lambda value: f"{value:+.3f}".replace("-", "−"))
 show(
-    "tab-asked", asked_for.map("{:.3f}".format).assign(difference=signed),
+    "tab-hedging-asked", asked_for.map("{:.3f}".format).assign(difference=signed),
     data=asked_for.reset_index(),
     caption="What is seen, and what the networks' own probabilities ask for; means over the "
     "networks. The last row is over the samples that are *answered* with an extreme class, beside "

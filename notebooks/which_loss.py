@@ -146,7 +146,7 @@ for which, table in named.items():
             "Kept elsewhere": many_sets.signed(r.kept),
         })  # fmt: skip
 show(
-    "tab-held-out", pd.DataFrame(cells).set_index("Candidates"),
+    "tab-advice-held-out", pd.DataFrame(cells).set_index("Candidates"),
     data=pd.concat([table.assign(candidates=which) for which, table in named.items()]),
     caption=f"The rule on halves of the surveys, {aims.DRAWS} draws: how often the same candidate "
     "is named, and what the named one gains on cross-entropy on the surveys that had no part in "
