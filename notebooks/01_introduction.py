@@ -152,8 +152,8 @@ say(
 # gives to the extreme classes together, and $a_i$, 1 where its answer is the center and else 0, its
 # belief *asks for* the rate $\sum a_i e_i / \sum e_i$. [Hedging](../book/glossary.md#term-hedging),
 # in this book, is the rate that is seen minus this one. It is 0 on average for a calibrated
-# network, however unsure it is. [Table asked](#tab-hedging-asked) has it, and the same of the center's
-# probability and of the answers at the ends.
+# network, however unsure it is. [Table hedging-asked](#tab-hedging-asked) has it, and the same of
+# the center's probability and of the answers at the ends.
 
 # %%
 beyond = {

@@ -71,7 +71,7 @@ say(
      f"AMOL's rate of center answers near the ends against cross-entropy's: "
      f"{both(worse, better, 'higher', 'lower')}."),
     "That is a rate, not yet a fault: how much of cross-entropy's its own belief asks for is on "
-    "[Table asked](01_introduction.ipynb#tab-asked) and in the ledger.",
+    "[Table hedging-asked](01_introduction.ipynb#tab-hedging-asked) and in the ledger.",
 )  # fmt: skip
 
 # %%
