@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -106,7 +107,9 @@ def by_group(
 
 
 @two_widths
-def forest(summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str) -> Figure:
+def forest(
+    summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str, wide: int = 2, narrow: int = 1
+) -> Figure:
     """Mean differences with intervals, a row per group and a panel per comparison.
 
     A group is named with its number of sets, if that is the same in all panels.
@@ -118,19 +121,23 @@ def forest(summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str) -> Figure:
     dots : DataFrame
         Columns panel, group, difference: one faint dot per data set. What lies beyond the 2nd to
         98th percentile of a panel stands hollow at its edge.
+        May have no rows.
     xlabel : str
+    wide, narrow : int
+        Panels in a row, on the page and on a phone.
     """
     groups = list(summary["group"].unique())
     counts = summary.groupby("group")["sets"].agg(["min", "max"])
     names = [f"{g} ({counts['min'][g]})" if (counts["min"] == counts["max"]).all() else g
              for g in groups]  # fmt: skip
-    figure, axes = panels(summary["panel"].nunique(), 0.8 + 0.36 * len(groups), 0.4, sharey=True)
+    height = 0.8 + 0.36 * len(groups)
+    figure, axes = panels(summary["panel"].nunique(), height, 0.4, wide, narrow, sharey=True)
     for ax, (panel, part) in zip(axes, summary.groupby("panel", sort=False), strict=True):
         row_names(ax, names)
         ax.axvline(0, color=FAINT, lw=1)
         own = dots[dots["panel"] == panel]
         low, high = own["difference"].quantile([0.02, 0.98])
-        edges = min(low, part["mean"].min()), max(high, part["mean"].max())
+        edges = np.fmin(low, part["mean"].min()), np.fmax(high, part["mean"].max())
         x = own["difference"].clip(*edges).to_numpy()
         at = own["group"].map(groups.index).to_numpy()
         inside = x == own["difference"].to_numpy()
@@ -143,7 +150,7 @@ def forest(summary: pd.DataFrame, dots: pd.DataFrame, xlabel: str) -> Figure:
             ax.plot([row.low, row.high], [where, where], color=color, lw=3, solid_capstyle="butt")
             ax.plot(row.mean, where, "D", color=color, ms=8, mec="white", mew=0.8)
         ax.set_title(HEADINGS.get(panel, panel))
-        ax.locator_params(axis="x", nbins=5 if is_wide() else 4)
+        ax.locator_params(axis="x", nbins=5 if is_wide() and wide < 3 else 3)
         ax.margins(x=0.03)
     figure.supxlabel(xlabel)
     return figure

@@ -1,6 +1,7 @@
 """Sentences of a page: what holds for its data stands there, else another or none."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def say(*sentences: Sentence, name: str = "", below: str = "") -> None:
         data say what ``text`` says (anything comparable with NaN is False), and what is true where
         they don't, if there is anything to say. Markdown.
     name : str
-        For a page outside ``notebooks``, which places the text as ``{glue:text}`path::name:s` ``.
+        For a page outside ``notebooks``, which places the text, plain, as
+        ``{glue:text}`path::name:s` ``.
     below : {"", "title", "heading"}
         What the book puts the paragraph below, such as a summary that the whole page computes: the
         page's title, or the last heading. A notebook shows it where it is said.
@@ -48,8 +50,8 @@ def say(*sentences: Sentence, name: str = "", below: str = "") -> None:
     if below not in PLACES:
         raise ValueError(f"below is {below!r}; allowed: {', '.join(map(repr, PLACES))}")
     text, records = chosen(sentences)
-    if name:
-        show_numbers(**{name: text})
+    if name:  # elsewhere it stands as plain text
+        show_numbers(**{name: re.sub(r"\\(?=[\W_])", "", text)})
     if text or records:
         show_markdown(text, sentences=records, **({"below": below} if below else {}))
 
