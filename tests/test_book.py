@@ -200,7 +200,7 @@ def test_lock_pins_what_the_package_asks_for():
     ]
     needs = [project["dependencies"] for project in projects]
     extras = {name: needed for p in projects for name, needed in p["optional-dependencies"].items()}
-    for text in extras.pop("sets"):  # data that readers install: pinned where it is named
+    for text in (*extras.pop("sets"), *extras.pop("rivals")):  # installed apart, pinned by name
         assert "==" in text
     for text in itertools.chain(*needs, *extras.values()):
         wanted = Requirement(text)

@@ -7,7 +7,10 @@ import yaml
 from conftest import ROOT
 from faults.trials import FAULTS, Untried, try_fault
 
-UNPICKLING = "companion/data/collection.py"  # a package's file, once it has the recorded SHA-256
+UNPICKLING = (
+    "companion/data/collection.py",  # a file with the recorded SHA-256
+    "notebooks/use_it.py",  # what it has just written itself
+)
 PICKLES = r"\bpickle\b\.|joblib\.(load|Memory)|torch\.load|read_pickle\("
 # What a job may do beyond reading the repository.
 RIGHTS = {"deploy": {"pages": "write", "id-token": "write"}, "colab": {"contents": "write"}}
@@ -29,7 +32,7 @@ def test_no_pickle_is_read_and_yaml_makes_no_objects():
     folders = ("amol", "companion", "book/_ext", "notebooks")
     for path in (path for folder in folders for path in ROOT.glob(f"{folder}/**/*.py")):
         text = path.read_text(encoding="utf-8")
-        assert path.relative_to(ROOT).as_posix() == UNPICKLING or not re.search(PICKLES, text), path
+        assert path.relative_to(ROOT).as_posix() in UNPICKLING or not re.search(PICKLES, text), path
         for call in re.findall(r"yaml\.\w*load\w*\([^\n]*", text):
             safe = "from ruamel.yaml import" in text and "unsafe" not in text
             assert safe or "BaseLoader" in call or "safe_load" in call, (path, call)
