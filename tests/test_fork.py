@@ -66,7 +66,8 @@ STUBS = {
 def write_stubs(book: Book, notebook: Path) -> list[str]:
     """Pages that hold whatever the notebook links to; returns their names."""
     text = "\n".join(cell.source for cell in jupytext.read(notebook).cells)
-    terms = sorted({term.replace("-", " ") for term in re.findall(r"#term-([\w-]+)", text)})
+    real = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"(?m)^([\w -]+)\n {2,}\S", real)  # sentences link to more than the source
     glossary = "\n\n".join(f"{term}\n  Explained elsewhere." for term in terms)
     page = f"# Elsewhere\n\n```{{glossary}}\n{glossary}\n```\n"
     (book.root / "book" / "glossary.md").write_text(page)
@@ -113,6 +114,7 @@ def small(tmp_path_factory) -> Book:
     stubs = write_stubs(book, ROOT / "notebooks" / "05_results.ipynb")
     listed = "".join(f"  - file: notebooks/{name}\n" for name in stubs)
     (book.root / "_toc.yml").write_text(CONTENTS + listed)
+    (book.root / "book" / "index.md").write_text("# Small book\n")
     book.write("my_own", OWN)
     write_hostile(book.root)
     return book

@@ -106,7 +106,7 @@ from companion.page.sentences import chosen
 said = {{}}
 for page in {PAGES}:
     said[page] = []
-    companion.page.say = lambda *sentences, name="": said[page].extend(
+    companion.page.say = lambda *sentences, **how: said[page].extend(
         (record["sentence"], record["holds"]) for record in chosen(sentences)[1]
     )
     runpy.run_path(f"notebooks/{{page}}.py")
