@@ -2,9 +2,9 @@
 # # Behind the first page
 #
 # [The first page](../book/index.md) answers in a few sentences, pictures and a table. What isn't
-# computed on another page is computed here: where samples of the ends go, from networks trained in
-# the paper's protocol, the answer from [A hundred data sets](hundred_sets.ipynb), and the count of
-# what reproduces from the [ledger](ledger.ipynb). A sentence that doesn't hold for these data gives
+# computed on another page is computed here: the answer from [A hundred data
+# sets](hundred_sets.ipynb) and the count of what reproduces from the [ledger](ledger.ipynb); before
+# them where samples of the ends go, from networks trained in the paper's protocol. A sentence that doesn't hold for these data gives
 # way to one that does.
 
 # %% tags=["parameters"]
@@ -59,7 +59,6 @@ say(
     (len(next_door) > 0,
      f"On {listed(next_door)}, where AMOL's center share falls most, less than half of what "
      "leaves the center arrives in the true class."),
-    name="answer_picture",
 )  # fmt: skip
 
 # %% [markdown]

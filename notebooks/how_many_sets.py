@@ -81,17 +81,10 @@ say(
 # %% [markdown]
 # ## How many are enough
 #
-# If the differences of sets are roughly normal around a mean $\delta$ with spread $\tau$, and those
-# of splits of a set around the set's own with spread $\omega$, then for $m$ sets of $J$ splits each
-#
-# <a id="eq-reversal"></a>
-#
-# $$
-# P(\text{reversal}) = \Phi\!\left(-\frac{|\delta|}{\sqrt{(\tau^2 + \omega^2/J)/m}}\right),
-# \tag{reversal}
-# $$
-#
-# and at most 5 % needs $m \ge 2.71\,(\tau^2 + \omega^2/J)/\delta^2$ sets.
+# If the differences of sets are roughly normal around a mean δ with spread τ, and those of splits of
+# a set around the set's own with spread ω, then for *m* sets of *J* splits each the probability of
+# a reversal is Φ(−|δ| / √((τ² + ω²/J) / m)), with Φ the normal distribution function. At most 5 %
+# needs *m* ≥ 2.71 (τ² + ω²/J) / δ² sets.
 
 # %% tags=["show-input"]
 spreads = pd.DataFrame(
@@ -111,7 +104,7 @@ cells = [
 show(
     "tab-needed", pd.DataFrame(cells).set_index("Pair"), data=spreads,
     caption="Mean difference over all sets, its spread between sets and between splits of a set, "
-    "and what follows by [(reversal)](#eq-reversal).",
+    "and what follows by the formula above.",
 )  # fmt: skip
 qwk = spreads[spreads["metric"] == "QWK"].set_index("pair")
 apart = [abs(across_sets.reversal(r.delta, r.tau, r.omega, m, splits) - share(r.Index, "QWK", m))

@@ -17,7 +17,7 @@ import pandas as pd
 
 from companion.data import collection
 from companion.page import aims, footer, live_forest, many_sets, say, show
-from companion.page.tables import DASH, HEADINGS
+from companion.page.tables import DASH, HEADINGS, literal
 from companion.page.words import listed
 from companion.studies import across_sets, hundred_sets, recordings, rivals
 from companion.studies.recording_checks import note_of
@@ -383,7 +383,7 @@ say(
 cells = [
     {
         "Data set": name, "Rows": str(sum(d.counts)), "K": str(len(d.counts)),
-        "Label": d.order_reason, "Survey": d.survey, "Read from": d.package or "this repository",
+        "Label": literal(d.order_reason), "Survey": literal(d.survey), "Read from": d.package or "this repository",
         "Licence": d.licence,
     }
     for name, d in named

@@ -141,7 +141,8 @@ def forest(
         x = own["difference"].clip(*edges).to_numpy()
         at = own["group"].map(groups.index).to_numpy()
         inside = x == own["difference"].to_numpy()
-        style = {"marker": "o", "ls": "", "ms": 4, "color": FAINT}
+        # as an image: thousands of marks would weigh more than the page
+        style = {"marker": "o", "ls": "", "ms": 4, "color": FAINT, "rasterized": True}
         ax.plot(x[inside], at[inside], alpha=0.35, mew=0, **style)
         ax.plot(x[~inside], at[~inside], mfc="white", mew=0.8, **style)
         for row in part.itertuples():
