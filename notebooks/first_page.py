@@ -4,8 +4,8 @@
 # [The first page](../book/index.md) answers in a few sentences, pictures and a table. What isn't
 # computed on another page is computed here: the answer from [A hundred data
 # sets](hundred_sets.ipynb) and the count of what reproduces from the [ledger](ledger.ipynb); before
-# them where samples of the ends go, from networks trained in the paper's protocol. A sentence that doesn't hold for these data gives
-# way to one that does.
+# them where samples of the ends go, from networks trained in the paper's protocol. A sentence that
+# doesn't hold for these data gives way to one that does.
 
 # %% tags=["parameters"]
 datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets of the picture

@@ -383,7 +383,8 @@ say(
 cells = [
     {
         "Data set": name, "Rows": str(sum(d.counts)), "K": str(len(d.counts)),
-        "Label": literal(d.order_reason), "Survey": literal(d.survey), "Read from": d.package or "this repository",
+        "Label": literal(d.order_reason), "Survey": literal(d.survey),
+        "Read from": d.package or "this repository",
         "Licence": d.licence,
     }
     for name, d in named
