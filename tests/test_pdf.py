@@ -57,7 +57,7 @@ def test_prints_the_whole_book(tmp_path):
     for leftover in ("Show code", "Download:"):
         assert flat(leftover) not in whole
 
-    listed = re.findall(r"^(\D.*) (\d+)$", texts[1], re.MULTILINE)
+    listed = re.findall(r"^((?:\d+\. )?\D.*) (\d+)$", texts[1], re.MULTILINE)
     assert len(listed) == len(pages)
     for title, number in listed:
         assert flat(title) in flat(texts[int(number) - 1])
