@@ -221,7 +221,7 @@ compared = [
 say(
     f"> **In short.** For {equal.sum()} of the {len(ratio)} losses here a mistake in the middle "
     f"costs as much as one at the far end, for {(~equal & ~above).sum()} it costs less,",
-    (not above.any(), "for none more.", f"for {above.sum()} more."),
+    f"for {above.sum()} more.",
     (ratio.get("AMOL", 0) > ratio.get("KL", 1),
      "AMOL's weight makes the middle dearer than it is for `KL`, the same loss without the weight; "
      "the far end stays dearer still."),

@@ -85,10 +85,10 @@ def finish(app, exception) -> None:
 
 
 def lighten_search(index: Path) -> None:
-    """Leave blanks and bare numbers out of the search index, which every page loads."""
+    """Leave blanks, numbers and digests out of the search index, which every page loads."""
     called, _, content = index.read_text(encoding="utf-8").partition("(")
     held = json.loads(content.rstrip(")"))
-    held["terms"] = {word: pages for word, pages in held["terms"].items() if not word.isdigit()}
+    held["terms"] = {w: pages for w, pages in held["terms"].items() if not w[:1].isdigit()}
     tight = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
     index.write_text(f"{called}({tight})", encoding="utf-8")
 
