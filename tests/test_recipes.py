@@ -262,4 +262,5 @@ def test_the_page_stands_where_its_author_wants_it(built):
     first = (built.root / "_build" / "html" / "book" / "index.html").read_text(encoding="utf-8")
     captions = re.split(r'class="caption-text">', first)
     part = next(text for text in captions if text.startswith("Beyond the paper"))
-    assert re.findall(r">\s*([^<>]+?)\s*</a>", part.partition("</ul>")[0])[-1] == "My page"
+    last = re.findall(r">\s*([^<>]+?)\s*</a>", part.partition("</ul>")[0])[-1]
+    assert re.fullmatch(r"\d+\. My page", last)
