@@ -104,6 +104,12 @@ def clipped_nll(y: np.ndarray, p: np.ndarray) -> float:
     return float(-np.log(np.maximum(p[np.arange(len(y)), y].astype(np.float64), LEAST)).mean())
 
 
+def nll_and_rps(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
+    """`clipped_nll` and the ranked probability score, under NLL and RPS."""
+    scores = {"NLL": clipped_nll(y, p), "RPS": ranked_probability_score(y, p)}
+    return {name: round(float(value), SCORE_DECIMALS) for name, value in scores.items()}
+
+
 def fit_temperature(y: np.ndarray, p: np.ndarray) -> float:
     """The one of `TEMPERATURES` with the least `clipped_nll`."""
     return float(min(TEMPERATURES, key=lambda T: clipped_nll(y, tempered(p, T))))

@@ -17,15 +17,14 @@ import numpy as np
 import pandas as pd
 
 from amol import engine
-from amol.metrics import METRICS, ranked_probability_score
+from amol.metrics import METRICS
 from companion.data import collection
 from companion.studies import fair_fight
 from companion.studies.decisions import DECISIONS as PLAIN
 from companion.studies.decisions import (
-    SCORE_DECIMALS,
-    clipped_nll,
     label_scores,
     least_inward_cost,
+    nll_and_rps,
 )
 from companion.studies.fair_fight import RATES, run_of
 from companion.studies.recording_checks import Comparison
@@ -144,9 +143,7 @@ def _measured(run: Run, outcome: engine.Outcome, decision: str) -> dict:
     y, p, K = run.data.y_test, outcome.probabilities, run.data.arrays.num_classes
     weights = {"weights": outcome.weights_digest[:8]}
     if decision == "own":
-        losses = {"NLL": clipped_nll(y, p), "RPS": ranked_probability_score(y, p)}
-        losses = {name: round(float(value), SCORE_DECIMALS) for name, value in losses.items()}
-        return label_scores(y, outcome.y_pred, K) | losses | weights
+        return label_scores(y, outcome.y_pred, K) | nll_and_rps(y, p) | weights
     held = run.data.arrays.y_validation, outcome.probabilities_validation
     return label_scores(y, DECISIONS[decision](p, *held), K) | weights
 

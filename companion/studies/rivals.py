@@ -20,10 +20,10 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 from amol import engine
-from amol.metrics import METRICS, ranked_probability_score
+from amol.metrics import METRICS
 from companion.errors import StudyError
 from companion.studies import hundred_sets
-from companion.studies.decisions import SCORE_DECIMALS, clipped_nll, label_scores
+from companion.studies.decisions import label_scores, nll_and_rps
 from companion.studies.fair_fight import run_of
 from companion.studies.hundred_sets import DECISIONS, LABEL, MONITORS, VALIDATION
 from companion.studies.recording_checks import Comparison
@@ -182,11 +182,7 @@ def _measured(y: np.ndarray, held: np.ndarray, found: Answers, K: int, decision:
     """What a decision scores on the test part; of a method's own, NLL and RPS, too."""
     if decision == "own":
         scores = label_scores(y, found.labels[1], K)
-        if found.probabilities:
-            p = found.probabilities[1]
-            losses = {"NLL": clipped_nll(y, p), "RPS": ranked_probability_score(y, p)}
-            scores |= {name: round(float(v), SCORE_DECIMALS) for name, v in losses.items()}
-        return scores
+        return scores | (nll_and_rps(y, found.probabilities[1]) if found.probabilities else {})
     p_held, p = found.probabilities
     return label_scores(y, DECISIONS[decision](p, held, p_held), K)
 
