@@ -223,8 +223,8 @@ say(
     f"costs as much as one at the far end, for {(~equal & ~above).sum()} it costs less,",
     f"for {above.sum()} more.",
     (ratio.get("AMOL", 0) > ratio.get("KL", 1),
-     "AMOL's weight makes the middle dearer than it is for `KL`, the same loss without the weight; "
-     "the far end stays dearer still."),
+     "AMOL's weight makes the middle more expensive than it is for `KL`, the same loss without the "
+     "weight; the far end stays more expensive still."),
     below="title",
 )  # fmt: skip
 

@@ -285,7 +285,7 @@ searches = {
     "labels that are monotone under stochastic dominance": "[Pedregosa et al. "
     "(2017)](https://arxiv.org/abs/1408.2327) and [Yamasaki and Tanaka "
     "(2024)](https://arxiv.org/abs/2405.13288): consistency.",
-    "decisions with dearer steps inward, after a proper loss": "[Delgado "
+    "decisions with expensive steps inward, after a proper loss": "[Delgado "
     "(2025)](https://github.com/RosDelgado/Ord_MAP): the label of least expected distance in place "
     "of the most probable one, with equal costs to both sides.",
     "hedging, extreme classes, weighted divergences": "[Vargas et al. "
