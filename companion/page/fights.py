@@ -25,6 +25,7 @@ from companion.page.style import (
 )
 from companion.page.tables import HEADINGS, Table
 from companion.page.words import change
+from companion.studies.across_sets import set_means
 from companion.studies.decisions import HIGHER_IS_BETTER
 from companion.studies.rank_tests import cliques, mean_ranks, signed_rank
 
@@ -53,8 +54,7 @@ def sets_table(names: Sequence[str]) -> pd.DataFrame:
 
 def means(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Mean over splits, data sets down and methods across, both in the order of the rows."""
-    wide = rows.pivot_table(index="dataset", columns="method", values=metric, sort=False)
-    return wide.reindex(columns=list(rows["method"].unique()))
+    return set_means(rows, metric).reindex(columns=list(rows["method"].unique()))
 
 
 def ranks(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
