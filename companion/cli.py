@@ -212,12 +212,11 @@ def study(record: str | None, address: str | None, workers: int, **texts) -> Non
 
 
 def _record(name: str, workers: int, address: str | None) -> None:
-    from companion.studies.recordings import file_of
     from companion.studies.registry import study_of
 
     with _refusing(ValueError):
         rows = study_of(name).record(workers=workers, address=address)
-    print(f"{len(rows)} rows written to book/recorded/{file_of(name).name}")
+    print(f"{len(rows)} rows written to book/recorded, {name}")
 
 
 @amol.command()
