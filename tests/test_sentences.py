@@ -75,7 +75,10 @@ def standing(folder, shift: float) -> list[str]:
 def test_a_lower_qwk_of_amol_names_the_sentences_that_give_way(tmp_path):
     high, low = (standing(tmp_path, shift) for shift in (1, -1))
     assert set(low) < set(high)
-    assert set(high) - set(low) == {"AMOL has the best mean, alone or tied, on Wine Red."}
+    assert set(high) - set(low) == {
+        "AMOL has the best mean, alone or tied, on Wine Red.",
+        "AMOL has the best QWK mean, alone or tied, on Wine Red.",  # its summary
+    }
 
 
 @pytest.mark.book
