@@ -112,7 +112,7 @@ class TaskStudy:
             seconds[dataset] = seconds.get(dataset, 0.0) + spent
             done.append(rows)
             waiting.remove(dataset)
-            if unfinished or not waiting:
+            if (unfinished and spent) or not waiting:
                 rest = [] if begun is None else [begun[begun[self.task[0]].isin(waiting)]]
                 self._keep(pd.concat([*done, *rest], ignore_index=True), seconds)
         return load(self.name)
