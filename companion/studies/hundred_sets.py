@@ -53,9 +53,10 @@ SETS = (  # whatever joins the collection later; natural sets, controls, cut reg
     "essgb_leftright", "essno_leftright", "essbe_police", "wvs_abortion", "wvs_finance",
     "nhis_health", "vote_income", "nesarc_education", "pbc_stage", "wilms_stage", "colon_differ",
     "colon_extent", "gbsg_grade", "rotterdam_size", "apgar", "econ_mathscore", "gss_happy",
-    "storm_category", "car", "nursery", "chess_krk", "cut_airfoil_bell", "cut_airfoil_flat",
-    "cut_airfoil_edge", "cut_concrete_bell", "cut_concrete_flat", "cut_concrete_edge",
-    "cut_ccpp_bell", "cut_ccpp_flat", "cut_ccpp_edge", "addhealth_depression", "hpc_time",
+    "storm_category", "car", "cut_airfoil_bell", "cut_airfoil_flat", "cut_airfoil_edge",
+    "cut_concrete_bell", "cut_concrete_flat", "cut_concrete_edge", "nursery",
+    "addhealth_depression", "hpc_time", "cut_ccpp_bell", "cut_ccpp_flat", "cut_ccpp_edge",
+    "chess_krk",
 )  # fmt: skip
 SPLITS = 10
 MONITORS = ("loss", "QWK")
