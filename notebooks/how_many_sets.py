@@ -219,8 +219,9 @@ sure = shown[shown["risk"] <= 0.05]
 within = float(np.median(spreads["tau"]))
 least = 1.645 * within / 2
 say(
-    (not sure.empty and len(sure) < len(shown) / 4,
-     f"Of the {len(shown)} differences above, four sets show with a risk of at most 5 %: "
+    (0 < len(sure) < len(shown) / 2,
+     f"Four sets show {len(sure)} of the {len(shown)} differences above with a risk of at most "
+     "5 %: "
      + listed(f"{r.pair} in {HEADINGS.get(r.metric, r.metric)}" for r in sure.itertuples()) + ".",
      f"Four sets show {len(sure)} of the {len(shown)} differences above with a risk of at most "
      "5 %."),
