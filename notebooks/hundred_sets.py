@@ -91,6 +91,8 @@ say(
     sentence("CE", "RPS", "worse", "Its probabilities are further off, by RPS",
              "That its probabilities are further off is not shown"),
 )  # fmt: skip
+
+# %%
 early = across_sets.contrast(tuned[tuned["split_seed"] < 5], [("AMOL", "SORD")], ["QWK"], about)
 early = overall_of("SORD", "QWK", across_sets.summarized(early, ["baseline", "metric"]))
 say(
