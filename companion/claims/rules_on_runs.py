@@ -193,6 +193,16 @@ def direction_critical(evidence, claim):
     return weigh(levels), f"CHR: {listed({name: c.mean for name, c in shown.items()}, '.4f')}"
 
 
+def _nearness(evidence, claim):
+    base, method = claim.methods
+    pairs = {
+        m: [evidence.cell("Abalone", name, m) for name in claim.methods] for m in claim.metrics
+    }
+    flags = [near(*pair) for pair in pairs.values()]
+    texts = [f"{m} {a.mean:.3f} and {b.mean:.3f}" for m, (a, b) in pairs.items()]
+    return flags, f"{base} and {method}: {', '.join(texts)}"
+
+
 @rule
 def form_does_not_matter(evidence, claim):
     flags, text = _nearness(evidence, claim)

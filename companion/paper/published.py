@@ -63,8 +63,8 @@ class Revision:
     """One change of rules after results were known: the day, what changed, why, and its effect.
 
     ``changed`` has, for each claim or number whose verdict moved on the same runs, its id and the
-    verdicts before and after; instead of the latter "dropped", or the kind of a statement that
-    is no claim any more.
+    verdicts before and after; instead of one "entered", "dropped", or the kind of a statement
+    that was no claim yet or is none any more.
     """
 
     date: str
