@@ -83,8 +83,8 @@ say(
 #
 # If the differences of sets are roughly normal around a mean δ with spread τ, and those of splits
 # of a set around the set's own with spread ω, then for *m* sets of *J* splits each the probability
-# of a reversal is Φ(−|δ| / √((τ² + ω²/J) / m)), with Φ the normal distribution function. At most 5
-# % needs *m* ≥ 2.71 (τ² + ω²/J) / δ² sets.
+# of a reversal is Φ(−|δ| / √((τ² + ω²/J) / m)), with Φ the normal distribution function. For at
+# most 5 % it takes *m* ≥ 2.71 (τ² + ω²/J) / δ² sets.
 
 # %% tags=["show-input"]
 spreads = pd.DataFrame(

@@ -440,7 +440,7 @@ cells = [
 
 # %% tags=["hide-cell"]
 show(
-    "tab-collection", pd.DataFrame(cells).set_index("Data set"),
+    "tab-collection", pd.DataFrame(cells).set_index("Data set"), fold=f"The sets ({len(cells)})",
     caption="The natural sets of the collection. A licence is that of the source named; where it "
     "was read stands in the description.",
 )  # fmt: skip

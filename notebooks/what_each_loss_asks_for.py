@@ -36,7 +36,7 @@ losses = list(properties())
 # Beliefs over three classes fill a triangle. At a corner one class is sure, on a side one class is
 # ruled out, in the middle all are equally likely. [Figure triangles](#fig-triangles) cuts it into
 # the answers of each loss. Its first three triangles aren't losses but decisions of someone who
-# knows the belief and wants the fewest errors, the least $|$error$|$ or the least error².
+# knows the belief and wants the fewest errors, the least $|\text{error}|$ or the least error².
 
 # %% tags=["show-input"]
 three = asked.three_class_beliefs()

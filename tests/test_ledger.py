@@ -175,6 +175,8 @@ CASES = [
     ("fig2-ce-concentrates", ("Wine White", "CE", "near_center"), 0.7, "reproduced"),
     ("kl-is-stable-base", ("Abalone", "AMOL-CE", "QWK"), 0.9, "not reproduced"),
     ("clearest-effects", ("Wine Red", "AMOL", "QWK"), 0.9, "not reproduced"),
+    ("asym-near-zero", ("Abalone", "AMOL-asym", "CHR_ext"), 0.05, "not reproduced"),
+    ("strongest-on-abalone", ("Abalone", "AMOL-asym", "CHR_ext"), 0.06, "not reproduced"),
     ("fig2-center-mass", ("Wine White", "AMOL-asym", "center_mass"), 0.1, "reproduced"),
 ]
 
@@ -185,6 +187,27 @@ def test_claims_follow_the_runs(faithful, name, cell, value, expected):
     before, _ = judge(claim, evidence_of_runs(faithful))
     after, _ = judge(claim, evidence_of_runs(changed(faithful, *cell, value)))
     assert after == expected != before
+
+
+def test_a_default_to_the_center_is_left_only_where_there_was_one(faithful):
+    claim = next(claim for claim in CLAIMS if claim.id == "no-longer-center")
+
+    def judged(asym, base):
+        runs = changed(faithful, "Wine White", "AMOL-asym", "center_lead", asym)
+        runs = changed(runs, "Wine White", "CE", "center_lead", base)
+        return judge(claim, evidence_of_runs(runs))[0]
+
+    # spread .001: two standard errors of a mean are .0009
+    assert judged(-0.01, 0.01) == "reproduced" and judged(-0.01, 0.0005) == "direction only"
+    assert judged(-0.01, -0.01) == "undecided" and judged(0.01, 0.01) == "not reproduced"
+
+
+def test_any_compared_method_is_one_whose_qwk_the_paper_prints():
+    claim = next(claim for claim in CLAIMS if claim.id == "best-of-any")
+    printed = PUBLISHED[(PUBLISHED["metric"] == "QWK") & (PUBLISHED["method"] != "AMOL")]
+    cells = set(zip(printed["dataset"], printed["method"], strict=True))
+    assert {(dataset, worse) for dataset, _, _, worse in claim.comparisons} == cells
+    assert len(claim.comparisons) == len(cells)
 
 
 @pytest.mark.parametrize("name", ["ce-hedges", "excess-at-center", "tails-underconfident"])
@@ -324,6 +347,7 @@ def test_certainty_at_the_tails_by_hand():
     assert set(found) == set(TAIL_METRICS)
     assert found["entropy"] == pytest.approx(math.log(2) / 2)
     assert found["near_center"] == pytest.approx(0.25)
+    assert found["center_lead"] == pytest.approx(-0.75)  # mean (.75, .25, 0, 0, 0)
     assert found["tail_seen"] == pytest.approx(0.5) and found["tail_asked"] == pytest.approx(0.75)
     assert found["hedging_seen"] == 0 and found["center_excess"] == 0
 
@@ -348,13 +372,18 @@ def test_revisions_name_claims_and_verdicts_that_exist():
     known = {*ledger(pd.DataFrame(columns=["dataset", "method", "split_seed", *METRICS]))["id"]}
     changes = [change for revision in REVISIONS for change in revision.changed]
     known |= {change["id"] for change in changes if change["after"] == "dropped"}
-    kinds = {each.id: each.kind for each in STATEMENTS}
+    states = {*VERDICTS, *KINDS[1:]}
     for revision in REVISIONS:
         assert revision.what and revision.why and set(revision.claims) <= known
     for change in changes:
         assert change["id"] in known and change["before"] != change["after"]
-        assert change["before"] in {*VERDICTS, "entered"}
-        assert change["after"] in {*VERDICTS, "dropped", kinds.get(change["id"])} - {CLAIM}
+        assert change["before"] in {*states, "entered"} and change["after"] in {*states, "dropped"}
+    now = {change["id"]: change["after"] for change in changes}  # the last of each
+    for each in STATEMENTS:
+        if each.kind == CLAIM:
+            assert now.get(each.id, VERDICTS[0]) in VERDICTS
+        else:
+            assert now.get(each.id, each.kind) == each.kind
     counts = moved_verdicts()
     left = [c for c in changes if c["after"] not in VERDICTS and c["before"] in VERDICTS]
     assert counts["left"] <= len(left) and sum(counts.values()) <= len(changes)

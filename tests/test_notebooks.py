@@ -100,6 +100,11 @@ def test_text_reads_well_without_sphinx(notebook):
     assert not re.findall(r"\{[a-z:]+\}`|^:::|^`{3,}\{|^\([\w-]+\)=$", text, re.MULTILINE)
 
 
+def test_no_line_of_text_is_a_comment_to_the_book(notebook):
+    for cell in notebook.cells:  # MyST leaves out what begins with "%"
+        assert cell.cell_type == "code" or not re.search(r"^%", cell.source, re.MULTILINE)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["02_background", "03_method"])
 def test_an_executed_copy_shows_no_role(tmp_path, name):

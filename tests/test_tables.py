@@ -136,6 +136,13 @@ def test_table_speaks_both_languages(results):
     assert (results / "tables" / "tab-y.csv").read_text() == "K,N,Note\nx,1,a\ny,20,b\n"
 
 
+def test_a_bar_in_a_cell_does_not_part_it():
+    cells = pd.DataFrame({"|a|": [tables.literal("|b|")]}, index=pd.Index(["|c|"], name="K"))
+    *_, row = lines = tables.Table(cells).grid().splitlines()
+    assert [line.replace(r"\|", "").count("|") for line in lines] == [3, 3, 3]
+    assert r"\|c\|" in row and r"\|b\|" in row and "\\\\" not in row
+
+
 def test_text_that_is_not_ours_stays_text(results):
     name = "a_b*c*\n|<script>{ref}`x` $y$ **z** \\&~^"
     runs = runs_of({(name, "CE"): [0.5, 0.6]})

@@ -1,4 +1,4 @@
-// Filters of the tables with verdicts; room in the margin for a table that is wider than the text, and
+// Filters of the tables with verdicts; names for the cells of tables that are cards on a phone; room in the margin for a table that is wider than the text, and
 // a shade where it goes on to the right all the same.
 const WORDS = ["reproduced", "direction only", "undecided", "not reproduced", "cannot be tested"];
 
@@ -37,6 +37,14 @@ function filter(table, box) {
   box.before(bar);
 }
 
+// Each cell knows the head of its column: on a phone a row is a card.
+function label(table) {
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, column) => (cell.dataset.label = names[column]));
+  }
+}
+
 function shade(box) {
   const rest = box.scrollWidth - box.clientWidth - box.scrollLeft;
   box.parentElement.classList.toggle("goes-on", rest > 2);
@@ -51,5 +59,6 @@ for (const box of document.querySelectorAll(".pst-scrollable-table-container")) 
   box.addEventListener("scroll", () => shade(box), { passive: true });
   new ResizeObserver(() => shade(box)).observe(box);
   const table = box.querySelector("table");
+  if (box.closest(".cards")) label(table);
   if (table.querySelector("td[data-verdict]")) filter(table, frame);
 }

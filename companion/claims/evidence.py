@@ -21,7 +21,7 @@ from companion.train.runs import named_dataset
 # of `companion.claims.tails`: what is seen, what a calibrated belief asks for, and the difference
 BEYOND = ("hedging", "center", "tail")
 TAIL_METRICS = (
-    "entropy", "near_center",
+    "entropy", "near_center", "center_lead",
     *(f"{what}_{part}" for what in BEYOND for part in ("seen", "asked", "error", "excess")),
 )  # fmt: skip
 

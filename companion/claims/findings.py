@@ -11,7 +11,7 @@ import torch
 
 from amol.losses import LOSSES, center_class, center_weight, gaussian_log_target
 from companion.claims.evidence import CannotTest, Cell, Evidence, evidence_of_runs, level
-from companion.claims.rules_on_runs import listed, listed_gaps
+from companion.claims.rules_on_runs import listed
 from companion.data.datasets import load_dataset
 from companion.paper.published import Claim
 from companion.studies.recordings import load, made
@@ -32,6 +32,13 @@ def finding(function: Callable) -> Callable:
 def _throughout(holds: dict[str, bool]) -> str:
     failing = [name for name, flag in holds.items() if not flag]
     return f"fails for {', '.join(failing)}" if failing else "holds throughout"
+
+
+@finding
+def abalone_bins(evidence, claim):
+    labels = load_dataset("Abalone").y
+    shares = np.bincount(labels) / len(labels)
+    return f"shares from {shares.min():.3f} to {shares.max():.3f}; 1/7 is {1 / 7:.3f}"
 
 
 @finding
@@ -128,15 +135,6 @@ def kl_at_zero(evidence, claim):
         ours = loss(prediction.log().expand(k, k), torch.arange(k))
         holds[f"K = {k}"] = bool((ours - divergence).abs().max() < 1e-12)
     return _throughout(holds)
-
-
-@finding
-def orthogonal(evidence, claim):
-    gaps = {
-        name: evidence.cell(name, "OLL", "CHR_ext").mean - evidence.cell(name, "CE", "CHR_ext").mean
-        for name in claim.datasets
-    }
-    return f"CHR_ext, OLL − CE: {listed_gaps(gaps)}"
 
 
 @finding

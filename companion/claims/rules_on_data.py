@@ -9,6 +9,7 @@ from companion.data.datasets import load_dataset
 
 SIZES = {"Synthetic": (5000, 7), "Wine Red": (1599, 6), "Wine White": (4898, 7),
          "Abalone": (4177, 7)}  # fmt: skip
+GRADES = {"Wine Red": range(3, 9), "Wine White": range(3, 10)}
 ENOUGH_SAMPLES = 20  # the paper's Section 3.1: below, it reports CHR_ext
 
 
@@ -29,6 +30,14 @@ def dataset_sizes(evidence, claim):
     off = [name for name, d in loaded.items() if (len(d.y), d.num_classes) != SIZES[name]]
     text = f"other sizes: {', '.join(off)}" if off else "all eight figures are met"
     return verdict(clear=not off, partly=len(off) < len(loaded)), text
+
+
+@rule
+def quality_grades(evidence, claim):
+    grades = {name: load_dataset(name).class_names for name in claim.datasets}
+    flags = [found == tuple(map(str, GRADES[name])) for name, found in grades.items()]
+    texts = [f"{name} {', '.join(found)}" for name, found in grades.items()]
+    return verdict(clear=all(flags), partly=any(flags)), "; ".join(texts)
 
 
 @rule

@@ -36,15 +36,9 @@ def listed_gaps(gaps: dict[str, float]) -> str:
 
 
 def ranking(evidence: Evidence, claim: Claim) -> Judgment:
-    """Judge ``claim.pairs`` on each data set and metric; one clear counter-example refutes."""
+    """Judge a claim's comparisons; one clear counter-example refutes."""
     found, missing = [], []
-    comparisons = [
-        (dataset, metric, better, worse)
-        for dataset in claim.datasets
-        for metric in claim.metrics
-        for better, worse in claim.pairs
-    ]
-    for dataset, metric, better, worse in comparisons:
+    for dataset, metric, better, worse in claim.comparisons:
         try:
             rank, gap = evidence.gain(dataset, metric, better, worse)
         except CannotTest as error:
@@ -147,27 +141,53 @@ def oll_inconsistent(evidence, claim):
     return weigh([max(rank for rank, _ in gains.values())]), f"OLL − CE: {listed_gaps(gaps)}"
 
 
+def _reduction(method: Cell, base: Cell) -> Cell:
+    """Share of ``base`` that ``method`` removes, stds carried over to first order."""
+    if base.mean == 0:
+        raise CannotTest("CE's CHR_ext is 0: there is nothing to reduce")
+    std = hypot(method.std / base.mean, method.mean * base.std / base.mean**2)
+    rounding = method.rounding / base.mean + method.mean * base.rounding / base.mean**2
+    return Cell(1 - method.mean / base.mean, std, method.n, rounding)
+
+
 @rule
 def wine_white_reduction(evidence, claim):
-    def reduction(method: Cell, base: Cell) -> Cell:
-        std = hypot(method.std / base.mean, method.mean * base.std / base.mean**2)
-        rounding = method.rounding / base.mean + method.mean * base.rounding / base.mean**2
-        return Cell(1 - method.mean / base.mean, std, method.n, rounding)
-
-    cells = [evidence.cell("Wine White", method, "CHR_ext") for method in ("AMOL-asym", "CE")]
-    if cells[1].mean == 0:
-        raise CannotTest("CE's CHR_ext is 0: there is nothing to reduce")
-    printed = [printed_cell(*published("Wine White", m, "CHR_ext"), 3) for m in ("AMOL-asym", "CE")]
-    ours, paper = reduction(*cells), reduction(*printed)
+    methods = ("AMOL-asym", "CE")
+    printed = [printed_cell(*published("Wine White", m, "CHR_ext"), 3) for m in methods]
+    ours = _reduction(*(evidence.cell("Wine White", m, "CHR_ext") for m in methods))
+    paper = _reduction(*printed)
     judged = verdict(clear=near(ours, paper), partly=level(ours) > 0)
     return judged, f"{ours.mean:.0%}; paper {paper.mean:.0%}"
+
+
+@rule
+def strongest_on_abalone(evidence, claim):
+    removed = {
+        name: _reduction(*(evidence.cell(name, m, "CHR_ext") for m in ("AMOL-asym", "CE")))
+        for name in claim.datasets
+    }
+    text = f"share removed: {listed({name: c.mean for name, c in removed.items()}, '.0%')}"
+    most = removed.pop("Abalone", None)
+    if most is None or not removed:
+        raise CannotTest("no Abalone to compare with others")
+    return weigh(level(most, other) for other in removed.values()), text
+
+
+def _vanished(base: Cell) -> Cell:
+    return base._replace(mean=VANISHED * base.mean, std=VANISHED * base.std)
+
+
+@rule
+def asym_near_zero(evidence, claim):
+    base, ours = (evidence.cell("Abalone", name, "CHR_ext") for name in claim.methods)
+    return weigh([level(_vanished(base), ours)]), f"CHR_ext {ours.mean:.4f}; CE {base.mean:.4f}"
 
 
 @rule
 def direction_critical(evidence, claim):
     rates = {name: evidence.cell("Abalone", name, "CHR") for name in claim.methods}
     base, asym = rates.pop("CE"), rates.pop("AMOL-asym")
-    vanished = base._replace(mean=VANISHED * base.mean, std=VANISHED * base.std)
+    vanished = _vanished(base)
     levels = [level(vanished, asym), *(level(rate, vanished) for rate in rates.values())]
     shown = {"CE": base, "AMOL-asym": asym, **rates}
     return weigh(levels), f"CHR: {listed({name: c.mean for name, c in shown.items()}, '.4f')}"
@@ -227,3 +247,11 @@ def linear_is_steadier(evidence, claim):
 def less_certain_overall(evidence, claim):
     ours, base = (evidence.cell("Wine White", method, "entropy") for method in ("AMOL-asym", "CE"))
     return weigh([level(ours, base)]), f"entropy {ours.mean:.3f}, CE {base.mean:.3f}"
+
+
+@rule
+def no_longer_center(evidence, claim):
+    """Of CE below 0 there is nothing to leave, which refutes nothing."""
+    base, ours = (evidence.cell("Wine White", m, "center_lead") for m in claim.methods)
+    ranks = [level(ZERO, ours), max(level(base), -1)]
+    return weigh(ranks), f"center's lead {ours.mean:+.3f}, CE {base.mean:+.3f}"

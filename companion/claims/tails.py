@@ -25,7 +25,8 @@ def certainty(y_true: np.ndarray, probabilities: np.ndarray) -> dict[str, float]
     -------
     dict
         ``entropy``, mean −Σ_k ŷ_k ln ŷ_k; ``near_center``, mean probability of the center class
-        and its neighbors; and of `hedging` (``hedging_…``), `center_excess` (``center_…``) and
+        and its neighbors; ``center_lead``, mean probability of the center class minus the largest
+        of another; and of `hedging` (``hedging_…``), `center_excess` (``center_…``) and
         `tail_confidence` (``tail_…``) what is ``seen``, ``asked``, their ``excess`` and ``error``.
     """
     num_classes = probabilities.shape[1]
@@ -45,7 +46,13 @@ def certainty(y_true: np.ndarray, probabilities: np.ndarray) -> dict[str, float]
     p, center = probabilities[at_end].astype(float), (num_classes - 1) // 2
     entropy = -(p * np.log(np.maximum(p, np.finfo(float).tiny))).sum(1)
     near = p[:, max(center - 1, 0) : center + 2].sum(1)
-    return {"entropy": float(entropy.mean()), "near_center": float(near.mean()), **found}
+    mean = p.mean(0)
+    return {
+        "entropy": float(entropy.mean()),
+        "near_center": float(near.mean()),
+        "center_lead": float(mean[center] - np.delete(mean, center).max()),
+        **found,
+    }
 
 
 def with_tails(

@@ -50,7 +50,7 @@ def decided(rows: pd.DataFrame, rule: str = "QWK") -> pd.DataFrame:
 
 def signed(value: float, digits: int = 3) -> str:
     """A difference with its sign, ``+0.012`` or ``−0.012``."""
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return f"{value + 0.0:+.{digits}f}".replace("-", "−")
 
 
 def interval(row, digits: int = 3) -> str:
@@ -152,6 +152,7 @@ def forest(
             ax.plot(row.mean, where, "D", color=color, ms=8, mec="white", mew=0.8)
         ax.set_title(HEADINGS.get(panel, panel))
         ax.locator_params(axis="x", nbins=5 if is_wide() and wide < 3 else 3)
+        ax.xaxis.set_major_formatter("{x:g}")  # short: 0, not 0.000
         ax.margins(x=0.03)
     figure.supxlabel(xlabel)
     return figure

@@ -173,7 +173,8 @@ class Table:
 
     def grid(self) -> str:
         """The cells as a Markdown table."""
-        return self.cells.to_markdown(colalign=_alignment(self.cells), disable_numparse=True)
+        cells = self.cells.map(_in_cell).rename(index=_in_cell, columns=_in_cell)
+        return cells.to_markdown(colalign=_alignment(self.cells), disable_numparse=True)
 
 
 def save(label: str, table: Table) -> None:
@@ -205,9 +206,14 @@ def comparison(summary: pd.DataFrame, columns: str = "dataset", place: str = "")
     return Table(as_printed(summary, columns), caption, summary)
 
 
+def _in_cell(text: object) -> str:
+    """Text whose bars don't part the cells of a Markdown table."""
+    return re.sub(r"(?<!\\)\|", r"\|", str(text))
+
+
 def _alignment(cells: pd.DataFrame) -> list[str]:
     """Right for columns that hold nothing but numbers, left for the index and for text."""
-    numeric = re.compile(r"[\d.,±%×*\s–−-]*")
+    numeric = re.compile(r"[\d.,+±%×*\s–−-]*")
     return ["left"] + [
         "right" if all(numeric.fullmatch(str(c)) for c in column) else "left"
         for _, column in cells.items()

@@ -63,8 +63,8 @@ class Revision:
     """One change of rules after results were known: the day, what changed, why, and its effect.
 
     ``changed`` has, for each claim or number whose verdict moved on the same runs, its id and the
-    verdicts before and after; instead of the latter "dropped", or the kind of a statement that
-    is no claim any more.
+    verdicts before and after; instead of one "entered", "dropped", or the kind of a statement
+    that was no claim yet or is none any more.
     """
 
     date: str
@@ -103,8 +103,8 @@ class Claim:
         What counts as reproduced; of another kind, what we compute beside it.
     datasets, methods, metrics : tuple of str
         What it is about; with metrics, the runs that it needs.
-    pairs : tuple of (better, worse)
-        Methods to compare, for a claim judged by `RANKING`.
+    pairs : tuple of (better, worse) or (better, worse, data set)
+        Methods to compare, for a claim judged by `RANKING`; on every data set, or on one.
     verdict, reason : str
         Set for a claim that no computation settles; of another kind, ``reason`` alone.
     href : str
@@ -120,9 +120,20 @@ class Claim:
     datasets: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
-    pairs: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[tuple[str, ...], ...] = ()
     verdict: str = ""
     reason: str = ""
+
+    @property
+    def comparisons(self) -> list[tuple[str, str, str, str]]:
+        """What `pairs` compare: data set, metric, better and worse method."""
+        return [
+            (dataset, metric, better, worse)
+            for dataset in self.datasets
+            for metric in self.metrics
+            for better, worse, *only in self.pairs
+            if dataset in (only or self.datasets)
+        ]
 
 
 def _read(name: str, kind: type) -> tuple:
@@ -137,7 +148,7 @@ def _read(name: str, kind: type) -> tuple:
 def _claim(**entry) -> Claim:
     pairs = tuple(tuple(pair) for pair in entry.pop("pairs", ()))
     if pairs:
-        entry["methods"] = tuple(dict.fromkeys(name for pair in pairs for name in pair))
+        entry["methods"] = tuple(dict.fromkeys(name for pair in pairs for name in pair[:2]))
     if "reason" in entry:
         entry["rule"] = "None: see the reason."
     return Claim(**entry, pairs=pairs)
