@@ -287,7 +287,7 @@ def test_a_loss_that_reads_a_state_of_the_process_is_trained_anew(store, capsys,
     def stateful(logits, target, num_classes):
         return body(logits, target, num_classes)
 
-    settings = StudySettings("Wine Red", "stateful", 2, epochs=2)
+    settings = StudySettings("ESL", "stateful", 2, epochs=1)
     try:
         for _ in range(2):
             assert run_study(settings, workers=2).attrs["trained"] == 2
