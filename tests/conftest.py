@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jupytext
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,6 +93,8 @@ if __name__ == "__main__":
 
 def write_pair(folder: Path, name: str, text: str) -> Path:
     """Write a notebook as the pair that the book keeps."""
+    import jupytext  # here, since the process that only deals out tests needs none of it
+
     notebook = jupytext.reads(text.lstrip(), fmt="py:percent")
     notebook.metadata["kernelspec"] = {
         "name": "python3",

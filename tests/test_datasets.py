@@ -1,5 +1,6 @@
 """The data files are the recorded ones, and the protocol's split and scaling do what they say."""
 
+import hashlib
 import importlib.util
 import os
 import shutil
@@ -16,6 +17,7 @@ from companion.data.dataset import (
     SPLIT_ORDERS,
     DataError,
     Dataset,
+    divide,
     duplicate_rows,
     merge_rare_classes,
     network_features,
@@ -203,12 +205,8 @@ def test_shares_and_stratification_of_a_split():
         split(y, 3, fractions=(0.7, 0.2, 0.2))
 
 
-ARRAYS = """
-import hashlib
-import sys
-from companion.data.dataset import *
-from companion.data.datasets import *
-for name in sys.argv[1:]:
+def digest_of_arrays(name: str) -> str:
+    """SHA-256 of all that a training is given of a data set, in either order of splitting."""
     data = load_dataset(name)
     sha = hashlib.sha256(data.digest.encode())
     for order in SPLIT_ORDERS:
@@ -217,8 +215,7 @@ for name in sys.argv[1:]:
             sha.update(part.astype("<i8").tobytes())
         sha.update(standardize(data.X, parts[0]).tobytes())
         sha.update(network_features(data, parts[0]).tobytes())
-    print(name, sha.hexdigest())
-"""
+    return sha.hexdigest()
 
 
 OWN_SETS = (*DATASETS, *MORE_DATASETS, *ABALONE_VARIANTS)
@@ -236,16 +233,14 @@ OF_EXTRA = [
     ids=["files", "extra"],
 )
 def test_arrays_are_the_same_on_a_lesser_processor(names):
-    def arrays(**variables):
-        command = [sys.executable, "-c", ARRAYS, *names]
-        environment = os.environ | variables
-        return subprocess.run(command, env=environment, capture_output=True, check=True).stdout
-
     features = " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name])
     if not features:
         pytest.skip("NumPy uses no instructions here beyond those that it needs")
-    plain = arrays(NPY_DISABLE_CPU_FEATURES=features)
-    assert plain == arrays() and len(plain.splitlines()) == len(names)
+    code = "import sys, test_datasets as t; print(*map(t.digest_of_arrays, sys.argv[1:]))"
+    variables = {"NPY_DISABLE_CPU_FEATURES": features, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code, *names], env=os.environ | variables,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert done.stdout.split() == [digest_of_arrays(name) for name in names]
 
 
 def test_rows_are_summed_in_one_order_whatever_the_layout():

@@ -121,8 +121,12 @@ def agrees(loss, data, protocol, seed=3):
     np.testing.assert_allclose(outcome.probabilities, found, atol=2e-4)
 
 
-@pytest.mark.parametrize("weight", [None, [1.0, 2.0, 1.0, 0.5, 3.0]])
-@pytest.mark.parametrize("method", LOSSES)
+WEIGHT = [1.0, 2.0, 1.0, 0.5, 3.0]
+
+
+@pytest.mark.parametrize(
+    "method, weight", [*((name, WEIGHT) for name in LOSSES), ("CE", None), ("WK", None)]
+)
 def test_agrees_with_a_plain_pytorch_loop(data, method, weight):
     agrees(LOSSES[method](num_classes=5, weight=weight), data, SHORT)
 
@@ -149,7 +153,7 @@ def test_agrees_at_any_shape_and_setting(K, features, changes):
 @pytest.mark.parametrize("loss", [LOSSES["AMOL"], LOSSES["CORN"]])
 def test_weights_of_samples_weigh_their_terms(data, loss):
     """One step of all samples: the gradient is that of Σ w l / Σ w, so repeating is the same."""
-    loss, rng = loss(num_classes=5, weight=[1.0, 2.0, 1.0, 0.5, 3.0]), np.random.default_rng(0)
+    loss, rng = loss(num_classes=5, weight=WEIGHT), np.random.default_rng(0)
     times = rng.integers(1, 4, len(data.X_train))
     repeated = np.repeat(np.arange(len(times)), times)
     v = rng.integers(1, 4, len(data.X_validation))

@@ -33,7 +33,7 @@ def test_each_method_has_eight_different_candidates_and_starts_untuned(method):
     assert type(run.loss) is LOSSES[method]
 
 
-def test_a_small_grid_is_tidy_and_kept(home, monkeypatch):
+def test_a_small_grid_is_tidy_kept_and_recorded(home):
     small = part(("CE", "AMOL"), 2)
     rows, seconds = small.run(small.tasks)
     assert not rows.duplicated(list(fair_fight.LABEL)).any() and seconds > 0
@@ -52,15 +52,14 @@ def test_a_small_grid_is_tidy_and_kept(home, monkeypatch):
     pd.testing.assert_frame_equal(again, rows)
     assert as_long == pytest.approx(seconds)
 
-
-def test_rows_are_recorded_in_the_order_and_columns_of_the_recording(home):
+    # in the order and columns of the recording
     recorded = pd.read_csv(ROOT / "book" / "recorded" / "fair_fight.csv", dtype=recordings.TYPES)
     wanted = recorded[
         recorded["dataset"].eq("ESL")
         & recorded["method"].str.fullmatch("CE(, .*)?|AMOL")
         & recorded["split_seed"].lt(2)
     ]
-    found = part(("CE", "AMOL"), 2).record(workers=1)
+    found = small.record(workers=1)
     pd.testing.assert_frame_equal(
         found.drop(columns="key"), wanted.drop(columns="key").reset_index(drop=True)
     )

@@ -15,7 +15,7 @@ from companion.page.style import METHOD_STYLE, method_style
 METHODS = [*PAPER_METHODS, "KL", "CE-masked"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def summary():
     """As `tables.summarize` returns it: QWK and CHR_ext of all methods on two data sets."""
     rng = np.random.default_rng(0)
@@ -30,7 +30,7 @@ def summary():
     return pd.DataFrame(rows)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def drawn(summary):
     """Every kind of figure, by name, from small frames."""
     k = np.arange(7)
@@ -110,7 +110,7 @@ def test_a_long_name_leaves_room_for_one_loss(summary, recwarn):
     assert not recwarn.list
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def widths(drawn):
     """The same by name and CSS pixels: for the page's column, and for a phone."""
     return {

@@ -19,22 +19,23 @@ def drawn(loss, shape=(3, 6), seed=0):
     return z, t / t.sum(-1, keepdim=True)
 
 
-@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
 @pytest.mark.parametrize("weight", [None, [1.0, 0.5, 2.0, 1.0]])
 @pytest.mark.parametrize("name", BY_SAMPLE)
-def test_a_distribution_costs_what_its_labels_cost_on_average(name, weight, reduction):
-    loss = LOSSES[name](num_classes=4, weight=weight, reduction=reduction)
+def test_a_distribution_costs_what_its_labels_cost_on_average(name, weight):
+    loss = LOSSES[name](num_classes=4, weight=weight)
     z, t = drawn(loss)
     values, weights = torch.zeros(3, 6).double(), torch.zeros(3, 6).double()
     for y in range(4):
         value, terms = loss.terms(z, torch.full((3, 6), y))
         values, weights = values + t[..., y] * value, weights + t[..., y] * terms
     expected = {"none": values, "sum": values.sum(), "mean": values.sum() / weights.sum()}
-    torch.testing.assert_close(loss(z, t), expected[reduction])
     labels = t.argmax(-1)
-    torch.testing.assert_close(loss(z, F.one_hot(labels, 4).double()), loss(z, labels))
-    z.requires_grad_()
-    assert torch.autograd.gradcheck(lambda v: loss(v, t), z)
+    for reduction, value in expected.items():
+        loss.reduction = reduction
+        torch.testing.assert_close(loss(z, t), value)
+        torch.testing.assert_close(loss(z, F.one_hot(labels, 4).double()), loss(z, labels))
+    loss.reduction = "mean"
+    assert torch.autograd.gradcheck(lambda v: loss(v, t[:, :2]), z[:, :2].requires_grad_())
 
 
 def test_a_distribution_in_cross_entropy_is_pytorch_s():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amol.losses import center_class, center_weight, closeness, distances, gaussian_log_target
@@ -60,6 +60,7 @@ def test_exponential_weight_is_the_exponential_of_the_same_product():
     torch.testing.assert_close(center_weight(7, alpha=1.5, form="exponential"), expected)
 
 
+@settings(deadline=None)
 @given(classes, strength)
 def test_four_properties(num_classes, alpha):
     m = center_weight(num_classes, alpha)
@@ -72,6 +73,7 @@ def test_four_properties(num_classes, alpha):
     assert (m >= 1).all() and (m <= 1 + alpha + 1e-12).all()
 
 
+@settings(deadline=None)
 @given(classes, strength, st.sampled_from(["linear", "exponential"]))
 def test_inward_is_part_of_both(num_classes, alpha, form):
     both = center_weight(num_classes, alpha, form)
@@ -83,6 +85,7 @@ def test_inward_is_part_of_both(num_classes, alpha, form):
                 assert inward[y, k] == 1
 
 
+@settings(deadline=None)
 @given(classes, strength, st.sampled_from(["both", "inward"]))
 def test_reading_the_scale_backwards_turns_the_table(num_classes, alpha, direction):
     m = center_weight(num_classes, alpha, direction=direction)

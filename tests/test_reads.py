@@ -143,7 +143,7 @@ NOT_READ = {
 
 
 # A row of each mechanism; the others start as many processes again.
-QUICK = {"a name that is put together", "pandas", "database", "link", "other program", "shell",
+QUICK = {"a name that is put together", "database", "link", "other program", "shell",
          "other Python", "listed", "not there yet", "module", "source that is shown",
          "its own code", *NOT_READ}  # fmt: skip
 

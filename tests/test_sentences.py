@@ -22,32 +22,28 @@ say("")
 """
 
 
-def said(folder, a: float, b: float) -> tuple[dict, list]:
-    """Record of each sentence, and the paragraphs that stand on the page."""
-    notebook = new_notebook(cells=[new_code_cell(PAGE.format(a=a, b=b))])
+def said(folder, *numbers: tuple[float, float]) -> tuple[list, list]:
+    """Of a page with a cell for each pair: its records, and the paragraphs that stand there."""
+    notebook = new_notebook(cells=[new_code_cell(PAGE.format(a=a, b=b)) for a, b in numbers])
     nbformat.write(notebook, folder / "source.ipynb")
     output = folder / "executed" / "page.ipynb"
     run_notebook(folder / "source.ipynb", output, cwd=ROOT)
     found = sentences(output.parent)
     assert set(found["page"]) == {"page"}
-    shown = [o["data"] for o in nbformat.read(output, as_version=4).cells[0].outputs]
-    assert all(text in data.values() for data in shown for text in data.values())
-    texts = [data["text/markdown"] for data in shown if "text/markdown" in data]
-    return {row.sentence: (row.holds, row.text) for row in found.itertuples()}, texts
+    cells = nbformat.read(output, as_version=4).cells
+    texts = [o["data"]["text/markdown"] for cell in cells for o in cell.outputs
+             if "text/markdown" in o["data"]]  # fmt: skip
+    return list(found[["sentence", "holds", "text"]].itertuples(index=False, name=None)), texts
 
 
 def test_other_data_change_the_sentences_or_take_them_away(tmp_path):
-    higher, near = "A is **higher** than B.", "They are near."
-    nothing = {"A is higher than nothing.": (False, "")}
-    assert said(tmp_path, 0.75, 0.7) == (
-        {higher: (True, higher), near: (True, near), **nothing},
-        [f"Two losses. {higher} {near}", ""],
-    )
-    other = "A is not higher than B."
-    assert said(tmp_path, 0.5, 0.7) == (
-        {higher: (False, other), near: (False, ""), **nothing},
-        [f"Two losses. {other}", ""],
-    )
+    higher, other, near = "A is **higher** than B.", "A is not higher than B.", "They are near."
+    nothing = ("A is higher than nothing.", False, "")
+    assert said(tmp_path, (0.75, 0.7), (0.5, 0.7)) == (
+        [(higher, True, higher), (near, True, near), nothing,
+         (higher, False, other), (near, False, ""), nothing],
+        [f"Two losses. {higher} {near}", "", f"Two losses. {other}", ""],
+    )  # fmt: skip
 
 
 def test_a_folder_without_pages_has_no_sentences(tmp_path):

@@ -40,7 +40,7 @@ def test_a_run_comes_back_as_it_was_put(tmp_path, failed):
     assert [path.name for path in store.folder.iterdir()] == ["a.npz"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_a_damaged_file_is_never_taken_for_another_run(tmp_path_factory, data):
     store = Store(tmp_path_factory.mktemp("store"))

@@ -71,6 +71,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_no_study_that_is_over_plans_anything_else(capsys):
     """Not even if the defaults of a study grow."""
     exec("import json\n" + PLANNED, {})

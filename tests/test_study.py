@@ -266,8 +266,8 @@ STATEFUL = {
     "a generator that is seeded anew": (
         lambda x, y, k: distance(x, y) * np.random.default_rng().random(), "random numbers"),
     "choices that are seeded anew": (
-        lambda x, y, k: distance(x, y) * np.random.RandomState().choice([1, 2, 3], 9).sum(),
-        "random numbers"),
+        lambda x, y, k: distance(x, y) * np.random.RandomState().choice(range(10**5), 9).sum(),
+        "random numbers"),  # of so many that no two draws are equal
     "a hash, which each process salts": (
         lambda x, y, k: distance(x, y) * (hash("a") % 7), "calls hash"),
     "an address": (lambda x, y, k: distance(x, y) * (id(x) % 7), "calls id"),
@@ -287,7 +287,7 @@ def test_a_loss_that_reads_a_state_of_the_process_is_trained_anew(store, capsys,
     def stateful(logits, target, num_classes):
         return body(logits, target, num_classes)
 
-    settings = StudySettings("Wine Red", "stateful", 2, epochs=2)
+    settings = StudySettings("ESL", "stateful", 2, epochs=1)
     try:
         for _ in range(2):
             assert run_study(settings, workers=2).attrs["trained"] == 2
