@@ -88,7 +88,7 @@ def test_a_study_reads_text_as_a_notebook_does():
     }
 
 
-def test_check_prints_what_differs_on_less_than_a_screen(monkeypatch, capsys):
+def test_check_prints_what_differs_on_less_than_a_screen(monkeypatch, capsys, tmp_path):
     count = 60
     entries = pd.DataFrame(
         {
@@ -104,6 +104,7 @@ def test_check_prints_what_differs_on_less_than_a_screen(monkeypatch, capsys):
     monkeypatch.setattr("companion.claims.tails.with_tails", lambda runs, settings: None)
     monkeypatch.setattr("companion.studies.registry.differences", list)
     monkeypatch.setattr("companion.claims.ledger.ledger", lambda runs: entries)
+    monkeypatch.setattr("companion.cli.build_dir", lambda: tmp_path)  # without a built book
     monkeypatch.setenv("COLUMNS", "90")
     assert main(["check"]) == 0
     assert capsys.readouterr().out.splitlines() == [
