@@ -265,9 +265,8 @@ STATEFUL = {
         lambda x, y, k: distance(x, y) * torch.Generator().seed(), "seed"),
     "a generator that is seeded anew": (
         lambda x, y, k: distance(x, y) * np.random.default_rng().random(), "random numbers"),
-    "choices that are seeded anew": (
-        lambda x, y, k: distance(x, y) * np.random.RandomState().choice(range(10**5), 9).sum(),
-        "random numbers"),  # of so many that no two draws are equal
+    "coins that are tossed anew": (
+        lambda x, y, k: distance(x, y) * np.random.RandomState().choice([1, 2]), "random numbers"),
     "a hash, which each process salts": (
         lambda x, y, k: distance(x, y) * (hash("a") % 7), "calls hash"),
     "an address": (lambda x, y, k: distance(x, y) * (id(x) % 7), "calls id"),
