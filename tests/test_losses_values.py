@@ -16,6 +16,7 @@ from amol.losses import (
     beta_labels,
     binomial_labels,
     exponential_labels,
+    log_softmax,
     poisson_labels,
     proximity,
     triangular_labels,
@@ -47,6 +48,11 @@ PARAMETERS = {
 
 def make(name, num_classes, **common):
     return LOSSES[name](num_classes=num_classes, **common)
+
+
+FLAT = {"Focal": [LOSSES["Focal"](3, gamma=0.0), LOSSES["Focal"](3, gamma=0.4)]}
+# Far above the label's, equal logits share a slope by a log 2 that their size rounds away.
+TIES_LOST = ("OLL-Castagnos", "CDW-CE", "SLACE", "SLACE-prox")
 
 
 def with_own_parameters(name, num_classes=5, **common):
@@ -418,14 +424,61 @@ def test_margin_forgives_small_probabilities():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_finite_at_the_largest_logits(name):
-    loss = make(name, 7)
-    for dtype in (torch.float32, torch.float64):
-        z, y = draw(loss, scale=1, dtype=dtype)
-        z = (1e4 * z.sign()).requires_grad_()
-        value = loss(z, y)
-        (gradient,) = torch.autograd.grad(value, z)
-        assert value.isfinite() and gradient.isfinite().all()
+@pytest.mark.parametrize(("dtype", "largest"), [(torch.float32, 3e38), (torch.float64, 1e308)])
+def test_the_largest_logits_are_no_other_than_large_ones(name, dtype, largest):
+    """From 10⁴ on exp(−z) is 0: slopes stay as they are, and no value falls."""
+    for loss in (make(name, 3), with_own_parameters(name), *FLAT.get(name, ())):
+        loss.reduction = "none"
+        signs = torch.cartesian_prod(*[torch.tensor([-1, 0, 1], dtype=dtype)] * loss.num_logits)
+        y = torch.arange(len(signs)) % loss.num_classes
+        found = []
+        for scale in (1e4, largest):
+            z = (scale * signs).requires_grad_()
+            values = loss(z, y)
+            found += [values.detach(), *torch.autograd.grad(values.sum(), z)]
+        value, slopes, value_there, slopes_there = found
+        assert value.isfinite().all() and slopes.isfinite().all()
+        assert slopes_there.isfinite().all()
+        if name not in TIES_LOST:
+            torch.testing.assert_close(slopes_there, slopes)
+        assert (value_there >= value - 1e-5 * value.abs()).all()
+
+
+def plain_focal(loss, z, y):
+    shifted, label = z - z.detach().amax(-1, keepdim=True), y[:, None]
+    others = shifted.scatter(-1, label, -1e30).logsumexp(-1, keepdim=True)
+    lead = (shifted.gather(-1, label) - others)[:, 0]
+    return -(loss.gamma * F.logsigmoid(-lead)).exp() * F.logsigmoid(lead)
+
+
+def plain_amol(loss, z, y):
+    log_p, log_q, m = log_softmax(z), loss.table("log_target", z)[y], loss.table("m", z)[y]
+    return (m * log_p.exp() * (log_p - log_q)).sum(-1)
+
+
+def plain_slace(loss, z, y):
+    z, charge = z.gather(-1, loss.order[y]), loss.table("mass", z)[y].cumsum(-1)
+    z = z - z[:, :1]
+    total, value = z[:, 0], torch.zeros_like(z[:, 0])
+    for k in range(1, z.shape[1]):
+        step = F.logsigmoid(total - z[:, k])
+        value, total = value - charge[:, k - 1] * step, total - step
+    return value
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("name", "plain"), [("Focal", plain_focal), ("AMOL", plain_amol), ("SLACE", plain_slace)]
+)
+def test_care_for_the_largest_logits_costs_the_others_no_bit(name, plain, dtype):
+    loss = make(name, 5, reduction="none")
+    for scale in (1e-3, 1, 30):
+        z, y = draw(loss, (200,), scale, dtype)
+        z.requires_grad_()
+        values, others = loss(z, y), plain(loss, z, y)
+        assert torch.equal(values, others)
+        slopes = [torch.autograd.grad(v.sum(), z)[0] for v in (values, others)]
+        assert torch.equal(*slopes)
 
 
 @pytest.mark.parametrize("name", K_LOGITS)

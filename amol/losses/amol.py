@@ -25,8 +25,9 @@ def weighted_divergence(
     tensor([1.3863])
     """
     log_p = log_softmax(logits)
-    surprise = (log_p - F.embedding(target, log_target)).masked_fill(log_p == -torch.inf, 0)
-    return (F.embedding(target, weight) * log_p.exp() * surprise).sum(-1)
+    p = log_p.exp()
+    surprise = (log_p - F.embedding(target, log_target)).masked_fill(p == 0, 0)  # 0 of ∞ is 0
+    return (F.embedding(target, weight) * p * surprise).sum(-1)
 
 
 @register_loss("KL")

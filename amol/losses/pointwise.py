@@ -266,5 +266,6 @@ class FocalLoss(OrdinalLoss):
         label = target.unsqueeze(-1)
         shifted = logits - logits.detach().amax(-1, keepdim=True)
         lead = (shifted.gather(-1, label) - _others(shifted, label)).squeeze(-1)  # log odds
-        factor = (self.gamma * F.logsigmoid(-lead)).exp().masked_fill(lead == -torch.inf, 1)
+        rest = F.logsigmoid(-lead).clamp(min=torch.finfo(lead.dtype).min)  # log(1 − p_y)
+        factor = (self.gamma * rest).exp().masked_fill(rest == 0, 1)  # no slope: 0 of ∞ is 0
         return -factor * F.logsigmoid(lead)

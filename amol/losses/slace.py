@@ -32,14 +32,18 @@ def accumulated_log_loss(logits: Tensor, target: Tensor, order: Tensor, mass: Te
     and the soft label at each place.
 
     −log P_i is summed from the steps log(P_j+1 / P_j), so it is exact to rounding however near
-    P_i is to 1, and however far the label's own logit lies below the others.
+    P_i is to 1, and however far the label's own logit lies below the others, up to the largest
+    number.
 
     >>> order, mass = torch.tensor([[0, 1], [1, 0]]), torch.tensor([[0.75, 0.25], [0.75, 0.25]])
     >>> accumulated_log_loss(torch.zeros(1, 2), torch.tensor([0]), order, mass)  # .75 log 2
     tensor([0.5199])
     """
-    z = logits.gather(-1, F.embedding(target, order)).clamp(min=torch.finfo(logits.dtype).min)
-    z = (z - z[..., :1]).unbind(-1)  # from the label's, so that small sums keep their digits
+    least = torch.finfo(logits.dtype).min
+    z = logits.gather(-1, F.embedding(target, order)).clamp(min=least)
+    half = z / 2 - z[..., :1] / 2  # from the label's, so that small sums keep their digits
+    half = half + (half.clamp(least / 2, -least / 2) - half).detach()  # with the slope of all
+    z = (2 * half).unbind(-1)
     charge = F.embedding(target, mass).cumsum(-1).unbind(-1)  # of a step: the mass before it
     total, value = z[0], torch.zeros_like(z[0])  # log of the sum of the first exponentials
     for nearer, z_k in zip(charge, z[1:], strict=False):
