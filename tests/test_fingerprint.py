@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from decimal import Decimal
 from fractions import Fraction
@@ -228,12 +229,46 @@ def test_a_global_changed_within_a_session_is_seen():
         ("def loss(x):\n    return numbers(x)", "generator"),
         ("def loss(x):\n    return rng.normal()", "Generator"),
         ("def loss(x):\n    import not_there\n    return x", "not_there"),
+        ("def loss(x):\n    return np.geterr()['divide']", r"the answer of geterr\(\)"),
+        ("def loss(x):\n    return (lambda: np.getbufsize())()", "the answer of getbufsize"),
+        ("def loss(x):\n    import platform\n    return platform.system()", "answer of system"),
+        (
+            "def loss(x):\n    from sys import getrecursionlimit\n    return getrecursionlimit()",
+            "the answer of getrecursionlimit",
+        ),
+        ("def loss(x):\n    import locale\n    return locale.atof('1,5')", "the module locale"),
+        ("def loss(x):\n    return count()", "the answer of count"),
+        ("def loss(x):\n    return said('A')", "the answer of getenv"),
+        ("def loss(x):\n    return file.readline()", "an open file"),
     ],
 )
 def test_what_cannot_be_read_for_sure_is_said(text, says):
     given_ = {"np": np, "numbers": (n for n in range(3)), "rng": np.random.default_rng(0)}
-    with pytest.raises(Unsure, match=says):
-        fingerprint(define(text, __name__="__main__", **given_)["loss"])
+    given_ |= {"count": os.cpu_count, "said": os.getenv}  # under names of their own
+    with open(__file__) as file, pytest.raises(Unsure, match=says):
+        fingerprint(define(text, __name__="__main__", file=file, **given_)["loss"])
+
+
+@pytest.mark.parametrize(
+    ("read", "change"),
+    [
+        ("warnings.filters", lambda patch: patch.setattr(warnings, "filters", [])),
+        ("sys.flags.optimize", lambda patch: patch.setattr(sys, "flags", (0, 1))),
+        ("sys.path", lambda patch: patch.syspath_prepend("/elsewhere")),
+        ("around['A']", lambda patch: patch.setenv("A", "2")),
+        ("torch.get_num_threads()", None),  # a study sets what PyTorch says
+        ("x.mean() + torch.pi + np.float64(x.sum()) + torch.ones(2, dtype=torch.float64)", None),
+    ],
+)
+def test_data_of_a_library_count_by_their_value(monkeypatch, read, change):
+    given_ = {"np": np, "sys": sys, "torch": torch, "warnings": warnings, "around": os.environ}
+    loss = define(f"def loss(x):\n    return {read}", __name__="__main__", **given_)["loss"]
+    before = fingerprint(loss)
+    with monkeypatch.context() as patch:
+        if change:
+            change(patch)
+        assert (fingerprint(loss) != before) == bool(change)
+    assert fingerprint(loss) == before
 
 
 def test_a_member_named_at_run_time_is_not_read_for_sure(tmp_path, monkeypatch):

@@ -1,6 +1,5 @@
 """AMOL and its variants: a divergence from a Gaussian target that penalizes hedging."""
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 

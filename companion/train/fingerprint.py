@@ -2,22 +2,22 @@
 
 A function counts by its bytecode, its defaults, what it closes over, and each global that it
 names; a class by its members and bases; an object by its class and its state; an array by its
-values; installed libraries by name and version. Where code lies, its comments, docstrings and
-layout don't count. What can't be read for sure (an open file, code that looks names up at run time)
-raises `Unsure`, and the run is trained anew. `changing` finds what a loss changes or draws.
+values; an installed library by name and version, and those of its data that are named by value.
+Where code lies, its comments, docstrings and layout don't count. What can't be read for sure (an
+open file, code that looks names up at run time, a library's function that is called without an
+argument) raises `Unsure`, and the run is trained anew. `changing` finds what a loss changes or
+draws. A state that a library's function reads beside its arguments stays unseen.
 """
 
 import builtins
-import dis
 import functools
 import hashlib
 import importlib
-import sys
+import io
 import types
 from collections import ChainMap, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from numbers import Number
 from pathlib import PurePath
 from types import CellType
@@ -25,18 +25,19 @@ from types import CellType
 import numpy as np
 import torch
 
+from companion.train.bytecode import called_bare, imported, is_docstring, with_inner
+from companion.train.ownership import (
+    CALLED,
+    READERS,
+    Unsure,
+    answers_the_process,
+    library,
+    may_change,
+    of_user,
+    owned,
+)
+
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), PurePath)
-# Names of functions that read what no digest of the code can see.
-READERS = {
-    "open", "eval", "exec", "globals", "__import__", "import_module", "input", "environ", "getenv",
-    "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_text", "read_bytes",
-    "read_parquet", "read_pickle", "read_excel", "urandom", "getpid", "getcwd", "listdir", "stat",
-    "cpu_count", "initial_seed", "seed", "get_rng_state", "get_state", "getstate", "hash", "id",
-    "argv", "home", "exists", "is_file", "node", "getloadavg", "gettempdir",
-}  # fmt: skip
-# Modules of Python whose answers are never the same.
-CHANGING = {"random", "secrets", "time", "datetime", "uuid", "socket", "getpass", "gc", "resource",
-            "threading", "_thread", "_random", "_datetime"}  # fmt: skip
 DESCRIPTORS = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
     types.MethodWrapperType, types.ClassMethodDescriptorType, types.GetSetDescriptorType,
@@ -51,10 +52,6 @@ WRAPPERS = {
     staticmethod: ("staticmethod", "__func__"),
     property: ("property", "fget", "fset", "fdel"),
 }
-
-
-class Unsure(Exception):
-    """What a loss reads can't be digested; the message says what."""
 
 
 def fingerprint(*things: object) -> str:
@@ -99,30 +96,6 @@ def _random_state() -> tuple:
     return torch.get_rng_state().numpy().tobytes(), keys.tobytes(), *place
 
 
-@functools.cache
-def _distributions() -> Mapping[str, list[str]]:
-    return packages_distributions()
-
-
-@functools.cache
-def _library(module: str) -> str | None:
-    """Name and version of the installed library that a module belongs to; None for the user's."""
-    top = module.partition(".")[0]
-    if top in CHANGING:
-        raise Unsure(f"the module {top.lstrip('_')}")
-    if top in sys.stdlib_module_names and top != "__main__":
-        return f"Python {sys.version_info[:2]}"
-    if top in ("amol", "companion", "__main__") or top not in _distributions():
-        return None
-    path = getattr(sys.modules.get(top), "__file__", None) or ""
-    if "site-packages" not in path and "dist-packages" not in path and path:
-        return None  # installed in place for editing, so the user's own
-    try:
-        return ", ".join(f"{name} {version(name)}" for name in sorted(set(_distributions()[top])))
-    except PackageNotFoundError:
-        return None
-
-
 class _Reader:
     """One reading: objects met before are named by the order in which they were met."""
 
@@ -132,7 +105,7 @@ class _Reader:
 
     def read(self, thing: object) -> str:
         """Digest of one object."""
-        if type(thing) in PLAIN or (isinstance(thing, PurePath | Number) and not _owned(thing)):
+        if type(thing) in PLAIN or (isinstance(thing, PurePath | Number) and not owned(thing)):
             return self._hash("plain", type(thing).__name__, repr(thing))
         if type(thing) is tuple:  # equal ones may be one object or two, as Python sees fit
             return self._hash("tuple", *self._each(thing))
@@ -153,6 +126,8 @@ class _Reader:
 
     def _parts(self, thing: object) -> list[str]:
         """What an object consists of, each part as text."""
+        if isinstance(thing, CALLED) and thing.__name__ in READERS and not of_user(thing):
+            raise Unsure(f"the answer of {thing.__name__}()")
         if isinstance(thing, types.FunctionType):
             return self._function(thing)
         if isinstance(thing, type):
@@ -198,6 +173,8 @@ class _Reader:
 
     def _object(self, thing: object) -> list[str]:
         """An instance: its class, what it contains and its state."""
+        if isinstance(thing, io.IOBase):
+            raise Unsure("an open file")
         parts = ["object", self.read(type(thing))]
         if isinstance(thing, list | tuple | deque):
             parts += self._each(thing)
@@ -208,14 +185,14 @@ class _Reader:
         elif isinstance(thing, Number | str | bytes):
             base = next(cls for cls in type(thing).__mro__ if cls in PLAIN)
             parts.append(base.__repr__(thing))
-        elif not _owned(thing) and not hasattr(thing, "__dict__"):
+        elif not owned(thing) and not hasattr(thing, "__dict__"):
             parts.append(self.read(self._reduced(thing)))
         return [*parts, *self._state(thing)]
 
     @staticmethod
     def _reduced(thing: object) -> tuple:
         """What Python's own objects without attributes are made of, as pickle sees them."""
-        if (_library(type(thing).__module__) or "").startswith("Python"):
+        if (library(type(thing).__module__) or "").startswith("Python"):
             with suppress(TypeError):
                 return thing.__reduce_ex__(2)
         raise Unsure(f"an object of {type(thing).__module__}.{type(thing).__qualname__}")
@@ -230,13 +207,13 @@ class _Reader:
         bound = getattr(thing, "__self__", None)
         owner = getattr(thing, "__objclass__", thing)
         module = getattr(owner, "__module__", None) or "builtins"
-        parts = ["builtin", _library(module) or module, getattr(thing, "__qualname__", repr(thing))]
+        parts = ["builtin", library(module) or module, getattr(thing, "__qualname__", repr(thing))]
         free = bound is None or isinstance(bound, types.ModuleType)
         return parts if free else [*parts, self.read(bound)]
 
     def _function(self, thing: types.FunctionType) -> list[str]:
-        if library := _library(thing.__module__ or ""):
-            return ["function", library, thing.__module__, thing.__qualname__]
+        if version := library(thing.__module__ or ""):
+            return ["function", version, thing.__module__, thing.__qualname__]
         cells = [cell.cell_contents for cell in thing.__closure__ or () if cell != CellType()]
         parts = [*self._code(thing.__code__), self.read(thing.__defaults__)]
         parts += [self.read(thing.__kwdefaults__), *self._each(cells)]
@@ -246,7 +223,7 @@ class _Reader:
     def _code(self, code: types.CodeType) -> list[str]:
         """Bytecode and constants, without names of files, lines and docstrings."""
         constants = list(code.co_consts)
-        if constants and isinstance(constants[0], str) and _is_docstring(code):
+        if constants and isinstance(constants[0], str) and is_docstring(code):
             constants[0] = ""
         parts = [code.co_code.hex(), str(code.co_flags), str(code.co_argcount)]
         parts += [str(code.co_kwonlyargcount), *code.co_names, *code.co_varnames]
@@ -258,36 +235,41 @@ class _Reader:
 
     def _names(self, code: types.CodeType, scope: Mapping) -> list[str]:
         """The globals that code names, and the members of modules that it may reach."""
-        names = list(dict.fromkeys(name for part in _with_inner(code) for name in part.co_names))
+        bare = called_bare(code)
+        names = {name: name in bare for part in with_inner(code) for name in part.co_names}
         for name in names:
             if name in READERS:
                 raise Unsure(f"{code.co_name} calls {name}, whose result can change")
-        inside = {name: _import(name, scope) for name in _imported(code)}
+        inside = {name: _import(name, scope) for name in imported(code)}
         return self._members(ChainMap(inside, scope, vars(builtins)), names)
 
-    def _members(self, scope: Mapping, names: list[str]) -> list[str]:
+    def _members(
+        self, scope: Mapping, names: Mapping[str, bool], of_library: bool = False
+    ) -> list[str]:
+        """Members by name; ``names`` says of each whether it is called without arguments."""
         parts = []
-        for name in names:
+        for name, bare in names.items():
             found = scope.get(name)
+            if bare and answers_the_process(found):
+                raise Unsure(f"the answer of {name}()")
             if isinstance(found, types.ModuleType):
                 parts += [name, *self._module(found, names)]
-            elif name in scope:
+            elif name in scope and (not of_library or may_change(found)):
                 parts += [name, self.read(found)]
         return parts
 
-    def _module(self, module: types.ModuleType, names: list[str] | None) -> list[str]:
+    def _module(self, module: types.ModuleType, names: Mapping[str, bool] | None) -> list[str]:
         """A library by its version; a module of the user's by the members that are named.
 
-        Of a library also count members that its user may have set: numbers, texts and functions.
+        Of a library also count members that may be set: functions of the user's and all data.
         """
-        if library := _library(module.__name__):
-            known = ["module", library, module.__name__]
+        if version := library(module.__name__):
+            known = ["module", version, module.__name__]
             if names is None or (module.__name__, *names) in self._modules:
                 return known
             self._modules.add((module.__name__, *names))
-            held = {name: vars(module)[name] for name in names if name in vars(module)}
-            return known + self._members({n: m for n, m in held.items() if _may_be_set(m)}, names)
-        if names is None or {"getattr", "vars"} & set(names):
+            return known + self._members(vars(module), names, of_library=True)
+        if names is None or {"getattr", "vars"} & names.keys():
             raise Unsure(f"members of the module {module.__name__} that are named at run time")
         if (module.__name__, *names) in self._modules:  # modules may hold one another
             return ["module met"]
@@ -295,8 +277,8 @@ class _Reader:
         return ["module", *self._members(vars(module), names)]
 
     def _class(self, thing: type) -> list[str]:
-        if library := _library(thing.__module__):
-            return ["class", library, thing.__module__, thing.__qualname__]
+        if version := library(thing.__module__):
+            return ["class", version, thing.__module__, thing.__qualname__]
         parts = ["class", *self._each(thing.__bases__)]
         for name, member in vars(thing).items():
             if name not in _OF_NO_EFFECT:
@@ -311,40 +293,8 @@ _OF_NO_EFFECT = {
 }  # fmt: skip
 
 
-def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Code, and that of the functions inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _with_inner(constant)
-
-
-def _owned(thing: object) -> bool:
-    """Whether an object's class is the user's or these packages'."""
-    return _library(type(thing).__module__) is None
-
-
-def _may_be_set(member: object) -> bool:
-    """Whether a member of a library's module may be its user's, or is another module."""
-    if isinstance(member, types.FunctionType | type):
-        return _library(member.__module__ or "") is None
-    return isinstance(member, types.ModuleType) or type(member) in PLAIN
-
-
-def _imported(code: types.CodeType) -> list[str]:
-    """Modules that code imports when it runs."""
-    steps = (step for part in _with_inner(code) for step in dis.get_instructions(part))
-    return [step.argval for step in steps if step.opname == "IMPORT_NAME"]
-
-
 def _import(name: str, scope: Mapping) -> types.ModuleType:
     try:
         return importlib.import_module(name)
     except (ImportError, ValueError):
         raise Unsure(f"the import of {name or '.'!r} in {scope.get('__name__')}") from None
-
-
-def _is_docstring(code: types.CodeType) -> bool:
-    """Whether a function's first constant is its docstring, which no instruction loads."""
-    steps = dis.get_instructions(code)
-    return not any(step.opname.startswith("LOAD_CONST") and step.arg == 0 for step in steps)
