@@ -1,5 +1,6 @@
 """AMOL and its variants: a divergence from a Gaussian target that penalizes hedging."""
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -24,7 +25,7 @@ def weighted_divergence(
     tensor([1.3863])
     """
     log_p = log_softmax(logits)
-    p = log_p.exp()
+    p = torch.exp(log_p)
     surprise = (log_p - F.embedding(target, log_target)).masked_fill(p == 0, 0)  # 0 of ∞ is 0
     return (F.embedding(target, weight) * p * surprise).sum(-1)
 
