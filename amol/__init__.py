@@ -21,5 +21,9 @@ def __getattr__(name: str):  # loaded on first use: PyTorch takes seconds
     if name in ("losses", "metrics"):
         return importlib.import_module(f"{__name__}.{name}")
     if name in _OFFERED:
-        return getattr(importlib.import_module(f"{__name__}.{_OFFERED[name]}"), name)
+        try:
+            return getattr(importlib.import_module(f"{__name__}.{_OFFERED[name]}"), name)
+        except ModuleNotFoundError as error:
+            hint = f"amol.{name} needs {error.name}; install amol with its extra classifier"
+            raise ModuleNotFoundError(hint, name=error.name) from None
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -377,3 +377,11 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before) / (X.
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(done.stdout) <= 3
+
+
+@pytest.mark.parametrize("missing", ["sklearn.base", "numba"])
+def test_a_missing_extra_is_named(missing):
+    code = f"import sys; sys.modules[{missing!r}] = None; import amol; amol.OrdinalClassifier"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert f"amol.OrdinalClassifier needs {missing}" in last and "its extra classifier" in last

@@ -30,6 +30,12 @@ absent = ["companion", "click", "pandas", "sklearn", "numba", "pytest"]
 assert not any(map(importlib.util.find_spec, absent))
 assert amol.__file__.startswith(sys.prefix), amol.__file__
 assert not distribution("amol").entry_points
+try:
+    amol.OrdinalClassifier
+except ModuleNotFoundError as error:
+    assert "install amol with its extra classifier" in str(error)
+else:
+    raise AssertionError("the classifier works without its extra")
 
 X, y = torch.eye(5).repeat(6, 1), torch.arange(5).repeat(6)
 for name, made in LOSSES.items():
