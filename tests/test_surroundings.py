@@ -79,6 +79,11 @@ def test_each_command_works_in_any_surroundings(home, kind):
         assert code == 0 or "amol: " in found[1]
 
 
+def test_a_bench_whose_rival_reads_docstrings_says_so(home):
+    code, shown = given(home, ("bench",), environment=SURROUNDINGS["optimized"])
+    assert code == 1 and "amol: skorch" in shown
+
+
 @contextlib.contextmanager
 def disk(folder, options: str):
     if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder]).returncode:

@@ -6,6 +6,7 @@ validation loss after each epoch (but scikit-learn), and none keeps the best epo
 """
 
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,10 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from amol.engine import Arrays, Protocol
 from amol.losses import OrdinalLoss
+from companion.errors import StudyError
+
+if sys.flags.optimize > 1:
+    raise StudyError("skorch, a rival, reads its own docstrings; leave out PYTHONOPTIMIZE=2")
 
 
 @dataclass(frozen=True)
