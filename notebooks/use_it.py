@@ -247,10 +247,12 @@ say(*classifiers.verdict(measured))
 # %%
 import json
 
+from companion.checks import bench as engine_bench
 from companion.checks import classifier_bench
-from companion.page.classifiers import speed_verdict
 
-bench = json.loads(classifier_bench.RECORDED.read_text(encoding="utf-8"))
+bench, of_engine = (json.loads(module.RECORDED.read_text(encoding="utf-8"))
+                    for module in (classifier_bench, engine_bench))  # fmt: skip
+shares = pd.DataFrame(of_engine["engines"]).groupby("batch_size")["share"].min()
 speed = classifiers.speed_table(bench["speed"])
 show(
     "tab-fit-speed", speed,
@@ -260,7 +262,11 @@ show(
     f"beside it; skorch {bench['versions']['skorch']} trains by AMOL. Recorded on "
     f"{bench['machine']} by `amol bench --classifier --record`.",
 )  # fmt: skip
-say(*speed_verdict(bench["speed"], classifier_bench.BARS, OrdinalClassifier().batch_size))
+default = OrdinalClassifier().batch_size
+say(
+    *classifiers.speed_verdict(bench["speed"], classifier_bench.BARS, default, shares),
+    "[The engine](engine.ipynb) says which rate it reaches.",
+)
 show(
     "tab-first-fit", classifiers.first_fit_table(bench["first_fits"]),
     caption="Seconds of processor time, imports left out, of a fit of 500 rows: where nothing is "

@@ -98,8 +98,9 @@ def test_bars_are_told_at_each_batch():
         {"rival": "skorch", "batch_size": size, "ratio": ratio}
         for size, ratio in ((64, 20.0), (64, 14.0), (256, 11.0))
     ]
-    told, default = page.speed_verdict(rows, {"skorch": 12}, 256)
+    told, default = page.speed_verdict(rows, {"skorch": 12}, 256, {64: 0.9, 256: 0.5})
     assert "14.0 at a batch of 64, which meets it and 11.0 at a batch of 256, which misses" in told
+    assert "(22.0 at the rate of a large matrix product)" in told
     assert default == "The default batch is 256."
 
 

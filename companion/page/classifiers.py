@@ -134,15 +134,23 @@ def speed_table(rows: Sequence[dict]) -> Table:
     return Table(cells.astype(str).set_index("Data set"), data=frame)
 
 
-def speed_verdict(rows: Sequence[dict], bars: Mapping[str, float], default: int) -> list[Sentence]:
-    """At which batch sizes the bars are met; ``default`` is the classifier's own."""
+def speed_verdict(
+    rows: Sequence[dict], bars: Mapping[str, float], default: int, shares: Mapping[int, float]
+) -> list[Sentence]:
+    """At which batch sizes the bars are met.
+
+    ``default`` is the classifier's own batch; ``shares``, by batch size, say how much of a large
+    matrix product's rate the engine reaches.
+    """
     least = pd.DataFrame(rows).groupby(["rival", "batch_size"])["ratio"].min()
     sentences = []
     for name, bar in bars.items():
         ratios = listed(
-            f"{ratio:.1f} at a batch of {size}, which {'meets' if ratio >= bar else 'misses'} it"
+            f"{ratio:.1f} at a batch of {size}, which "
+            + ("meets it" if ratio >= bar else
+               f"misses it ({ratio / shares[size]:.1f} at the rate of a large matrix product)")
             for size, ratio in least[name].items()
-        )
+        )  # fmt: skip
         sentences.append(f"The bar was {bar} times as fast as {name}; the least of the sets is "
                          f"{ratios}.")  # fmt: skip
     return [*sentences, f"The default batch is {default}."]
