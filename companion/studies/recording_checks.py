@@ -46,7 +46,8 @@ class Comparison:
         if not self.digest:
             return f"There is no recording {self.name}; {again}."
         if self.equal:
-            equal = f"{self.compared} runs equal the recording {self.name}"
+            runs = "run equals" if self.compared == 1 else "runs equal"
+            equal = f"{self.compared} {runs} the recording {self.name}"
             text = f"{equal}, made on {self.recorded_on}."
         else:
             differ = f"{self.different} of {self.compared} runs differ from the recording"
