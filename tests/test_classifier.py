@@ -302,7 +302,8 @@ def test_a_training_that_breaks_is_told():
 
 
 LONG = """
-import sys, warnings, numpy as np, amol
+import signal, warnings, numpy as np, amol
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores Ctrl-C
 X = np.random.default_rng(0).normal(size=(4000, 8)); y = np.digitize(X[:, 0], [-1, 0, 1])
 long = dict(max_iter=10**6, n_iter_no_change=10**6, n_networks=3)
 model = amol.OrdinalClassifier(LOSS, random_state=0).set_params(max_iter=1).fit(X, y)
