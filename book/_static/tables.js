@@ -1,5 +1,6 @@
-// Filters of the tables with verdicts; names for the cells of tables that are cards on a phone; room in the margin for a table that is wider than the text, and
-// a shade where it goes on to the right all the same.
+// Filters of the tables with verdicts; names for the cells of tables that are cards on a phone; room
+// in the margin for a table that is wider than the text, and a shade where it goes on to the right
+// all the same.
 const WORDS = ["reproduced", "direction only", "undecided", "not reproduced", "cannot be tested"];
 
 // One choice per column of verdicts; a row is shown where all the choices agree with it.
