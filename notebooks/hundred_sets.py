@@ -149,7 +149,7 @@ say(
 # most common. No mean counts them.
 
 # %% tags=["show-input"]
-CUTS = {"bell": "center most common", "flat": "all alike", "edge": "ends most common"}
+CUTS = {"bell": "Center most common", "flat": "All alike", "edge": "Ends most common"}
 by_rank = many_sets.chosen(everything[everything["dataset"].str.startswith("cut_")])
 by_cut = paired_differences(by_rank, [("AMOL", "CE")], ["QWK"])  # intervals over splits
 by_cut["cut"] = by_cut["dataset"].str.split("_").str[-1].map(CUTS)
