@@ -30,15 +30,15 @@ from amol import engine
 from amol.losses import KLLoss, OrdinalLoss, center_weight, gaussian_log_target, unmix
 from amol.losses.pointwise import TableLoss
 from amol.losses.tables import distances
-from amol.metrics import METRICS, ranked_probability_score
+from amol.metrics import METRICS
 from amol.metrics.probabilities import calibration_error
 from companion.studies import fair_fight
 from companion.studies.decisions import (
     SCORE_DECIMALS,
-    clipped_nll,
     fit_temperature,
     label_scores,
     least_inward_cost,
+    nll_and_rps,
     tempered,
 )
 from companion.studies.paired_intervals import paired_differences
@@ -122,12 +122,8 @@ def _changed(way: str, loss: OrdinalLoss, p: np.ndarray, T: float) -> np.ndarray
 
 def _probability_scores(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
     """NLL, RPS and ECE of the most probable class."""
-    scores = {
-        "NLL": clipped_nll(y, p),
-        "RPS": ranked_probability_score(y, p),
-        "ECE": calibration_error(y == p.argmax(1), p.max(1)),
-    }
-    return {name: round(float(value), SCORE_DECIMALS) for name, value in scores.items()}
+    ece = calibration_error(y == p.argmax(1), p.max(1))
+    return nll_and_rps(y, p) | {"ECE": round(float(ece), SCORE_DECIMALS)}
 
 
 def rows_of(dataset: str, method: str, split: int, stop=None) -> list[dict]:

@@ -6,6 +6,7 @@ the validation QWK; of equals the first stands.
 
 import numpy as np
 
+from amol.decisions import by_thresholds, mean_class
 from amol.metrics import quadratic_weighted_kappa
 from companion.studies.decisions import least_inward_cost
 
@@ -13,11 +14,8 @@ BETAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def means(p: np.ndarray) -> np.ndarray:
-    """Mean class (n,) of probabilities (n, K), summed class by class."""
-    total = np.zeros(len(p))
-    for k in range(1, p.shape[1]):
-        total += k * p[:, k].astype(np.float64)
-    return total
+    """`mean_class` (n,) of probabilities (n, K) in float64."""
+    return mean_class(p.astype(np.float64))
 
 
 def thresholds(y: np.ndarray, p: np.ndarray, rounds: int = 10) -> np.ndarray:
@@ -79,7 +77,7 @@ def _scores(y: np.ndarray, cuts: np.ndarray, j: int, tried: np.ndarray, K: int) 
 
 def cut(p: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """How many thresholds the mean class of each sample exceeds: labels (n,)."""
-    return (means(p)[:, None] > thresholds).sum(axis=1)
+    return by_thresholds(means(p), thresholds)
 
 
 def inward_beta(y: np.ndarray, p: np.ndarray) -> float:
