@@ -36,7 +36,7 @@ from amol.losses import center_class
 from companion import StudySettings, load_dataset, predictions, run_study
 from companion.claims.hedging import center_excess, hedging, tail_confidence
 from companion.page import figures, footer, say, show, tables
-from companion.page.words import listed
+from companion.page.words import listed, signed
 
 # %% [markdown]
 # ## The failure, live
@@ -173,9 +173,9 @@ answers = asked_for.loc["Center answers"]
 gap, reach = abs(answers["difference"]), 2 * answers["standard error"]
 
 # %%
-signed = asked_for["difference"].map(lambda value: f"{value:+.3f}".replace("-", "−"))
+shown = asked_for.map("{:.3f}".format).assign(difference=asked_for["difference"].map(signed))
 show(
-    "tab-hedging-asked", asked_for.map("{:.3f}".format).assign(difference=signed),
+    "tab-hedging-asked", shown,
     data=asked_for.reset_index(),
     caption="What is seen, and what the networks' own probabilities ask for; means over the "
     "networks. The last row is over the samples that are *answered* with an extreme class, beside "

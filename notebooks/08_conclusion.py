@@ -14,7 +14,7 @@ datasets: list = ["Synthetic", "Wine Red", "Wine White", "Abalone"]  # data sets
 
 # %%
 from companion.page import footer, say
-from companion.page.words import changes, listed
+from companion.page.words import changes, listed, signed
 from companion.studies import recordings
 from companion.studies.paired_intervals import paired_differences
 
@@ -148,9 +148,7 @@ own = tuned.index.isin(runs["dataset"])
 def won_and_lost(part):
     """Where AMOL's tuned QWK is shown to be higher or lower, and the mean difference."""
     shown = (list(part.index[part["verdict"] == verdict]) for verdict in ("better", "worse"))
-    return f"{both(*shown, 'higher', 'lower')} (mean {part['difference'].mean():+.3f})".replace(
-        "-", "−"
-    )
+    return f"{both(*shown, 'higher', 'lower')} (mean {signed(part['difference'].mean())})"
 
 
 say(
@@ -160,6 +158,8 @@ say(
     f"against cross-entropy's, on the data sets of this page: {won_and_lost(tuned[own])}; on the "
     f"{(~own).sum()} others: {won_and_lost(tuned[~own])}."
 )
+
+# %%
 say(
     f"> **In short.** On the data sets of this page, over {splits} splits, AMOL against "
     "cross-entropy: agreement ([QWK](../book/glossary.md#term-QWK)) "

@@ -564,6 +564,8 @@ show(
     caption="Claims on which the default and the protocols that fit as well as the best don't "
     "agree.",
 )  # fmt: skip
+
+# %%
 say(
     f"> **In short.** {len(held) - len(split_on)} of {len(held)} claims hold, or fail, alike under "
     "the default and under all protocols that fit as well as the best.",

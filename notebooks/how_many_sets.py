@@ -17,7 +17,7 @@ import pandas as pd
 
 from companion.page import footer, many_sets, reversals, say, show
 from companion.page.tables import HEADINGS
-from companion.page.words import listed
+from companion.page.words import listed, signed
 from companion.paper import published
 from companion.studies import across_sets, recordings
 
@@ -94,7 +94,7 @@ spreads = pd.DataFrame(
 
 # %%
 cells = [
-    {"Pair": r.pair, "Metric": HEADINGS.get(r.metric, r.metric), "δ": many_sets.signed(r.delta),
+    {"Pair": r.pair, "Metric": HEADINGS.get(r.metric, r.metric), "δ": signed(r.delta),
      "τ": f"{r.tau:.3f}", "ω": f"{r.omega:.3f}", "Reversal with 4 sets":
      f"{across_sets.reversal(r.delta, r.tau, r.omega, 4, splits):.0%}",
      "Sets for 5 %, J = 1": reversals.needed(r, 1),
@@ -191,7 +191,7 @@ found["column"] = [
 ]
 wide = found.pivot(index=["pair", "metric", "delta"], columns="column", values="cell")
 wide = wide.reindex(columns=found["column"].unique()).reset_index(["metric", "delta"])
-wide["delta"] = wide["delta"].map(many_sets.signed)
+wide["delta"] = wide["delta"].map(signed)
 show(
     "tab-toc-reversals",
     wide.rename(columns={"metric": "Metric", "delta": "Mean over 46"})

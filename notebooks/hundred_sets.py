@@ -18,7 +18,7 @@ import pandas as pd
 from companion.data import collection
 from companion.page import aims, footer, live_forest, many_sets, say, show
 from companion.page.tables import DASH, HEADINGS, literal
-from companion.page.words import listed
+from companion.page.words import listed, signed
 from companion.studies import across_sets, hundred_sets, recordings, rivals
 from companion.studies.paired_intervals import paired_differences
 from companion.studies.recording_checks import note_of
@@ -75,6 +75,7 @@ def sentence(baseline, metric, expected, words, otherwise):
     )
 
 
+# %%
 say(
     sentence("CE", "QWK", "better", "Yes, against cross-entropy in QWK",
              "Against cross-entropy in QWK no difference is shown"),
@@ -129,9 +130,9 @@ many, middle = of_kind("K ≥ 6"), of_kind("mode at the center")
 paper, earlier = of_kind(many_sets.PAPER), of_kind(many_sets.EARLIER)
 say(
     (paper.mean > 0 and abs(earlier.mean) < paper.mean / 2,
-     f"The paper's four sets say {many_sets.signed(paper.mean)}, six others "
-     f"{many_sets.signed(earlier.mean)}, the collection "
-     f"{many_sets.signed(of_kind(many_sets.NEW).mean)}."),
+     f"The paper's four sets say {signed(paper.mean)}, six others "
+     f"{signed(earlier.mean)}, the collection "
+     f"{signed(of_kind(many_sets.NEW).mean)}."),
     (three.verdict == "not shown" and many.verdict == "better",
      f"Over cross-entropy the gain grows with the number of classes: nothing is shown with three "
      f"({many_sets.interval(three)}); with six and more it is {many_sets.interval(many)}."),
@@ -375,15 +376,15 @@ qwk = beside[beside["panel"] == "QWK"].set_index("group")
 best = qwk["mean"].idxmax()
 plain = qwk.loc[list(rivals.METHODS), "mean"]
 say(
-    f"The highest mean QWK here has {best} ({many_sets.signed(qwk.loc[best, 'mean'])} over "
+    f"The highest mean QWK here has {best} ({signed(qwk.loc[best, 'mean'])} over "
     "cross-entropy).",
     (bool((plain < qwk.loc["CE, thresholds", "mean"]).all()),
      "No library with its own decision reaches cross-entropy's networks with thresholds"
-     + f": the best of them is {plain.idxmax()} ({many_sets.signed(plain.max())})."),
+     + f": the best of them is {plain.idxmax()} ({signed(plain.max())})."),
     (qwk.loc["LightGBM, thresholds", "verdict"] == "better",
      "Thresholds help LightGBM and the forest as they help networks: "
-     f"{many_sets.signed(qwk.loc['LightGBM, thresholds', 'mean'])} and "
-     f"{many_sets.signed(qwk.loc['forest, thresholds', 'mean'])}."),
+     f"{signed(qwk.loc['LightGBM, thresholds', 'mean'])} and "
+     f"{signed(qwk.loc['forest, thresholds', 'mean'])}."),
 )  # fmt: skip
 
 # %% [markdown]
@@ -473,7 +474,7 @@ say(
     f"{many_sets.interval(qwk)}, minus SORD's {many_sets.interval(overall_of('SORD', 'QWK'))}.",
     (many_more.mean > qwk.mean,
      f"With six and more classes it gains more on cross-entropy "
-     f"({many_sets.signed(many_more.mean)})."),
+     f"({signed(many_more.mean)})."),
     (cut.verdict == "worse",
      "But the same cross-entropy networks, their labels cut by thresholds, are better still "
      f"(AMOL minus them: {many_sets.interval(cut)}).",

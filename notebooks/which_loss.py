@@ -14,7 +14,7 @@ import pandas as pd
 from amol.metrics import HIGHER_IS_BETTER
 from companion.page import aims, footer, many_sets, say, show, show_numbers
 from companion.page.tables import HEADINGS
-from companion.page.words import listed
+from companion.page.words import listed, signed
 from companion.studies import across_sets, recordings
 
 if unknown := [name for name in chart if name not in aims.AIMS]:
@@ -163,8 +163,8 @@ for which, table in named.items():
         cells.append({
             "Candidates": TITLES[which], "Aim": HEADINGS.get(r.metric, r.metric),
             "Named on all sets": r.method, "Named again": f"{r.same:.0%}",
-            "Gain on all sets": many_sets.signed(sign * r.mean),
-            "Kept elsewhere": many_sets.signed(r.kept),
+            "Gain on all sets": signed(sign * r.mean),
+            "Kept elsewhere": signed(r.kept),
         })  # fmt: skip
 show(
     "tab-advice-held-out", pd.DataFrame(cells).set_index("Candidates"),

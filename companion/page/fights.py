@@ -24,7 +24,7 @@ from companion.page.style import (
     two_widths,
 )
 from companion.page.tables import HEADINGS, Table
-from companion.page.words import change
+from companion.page.words import change, signed
 from companion.studies.across_sets import set_means
 from companion.studies.decisions import HIGHER_IS_BETTER
 from companion.studies.rank_tests import cliques, mean_ranks, signed_rank
@@ -130,7 +130,7 @@ def verdicts_table(found: pd.DataFrame) -> pd.DataFrame:
     """`verdicts` as text."""
     cells = pd.DataFrame({"Pair": found["method"] + " − " + found["baseline"]})
     cells["Metric"] = found["metric"].replace(HEADINGS)
-    cells["Mean difference"] = found["difference"].map("{:+.3f}".format).str.replace("-", "−")
+    cells["Mean difference"] = found["difference"].map(signed)
     cells["Better / worse"] = [
         f"{r.better} / {r.worse} of {r.sets}" for r in found.itertuples(index=False)
     ]

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from companion.data import collection
 from companion.page.style import FAINT, is_wide, panels, row_names, two_widths
 from companion.page.tables import DASH, HEADINGS
+from companion.page.words import signed
 from companion.studies import across_sets, fair_fight, hundred_sets, recordings
 from companion.studies.across_sets import KINDS
 
@@ -46,11 +47,6 @@ def decided(rows: pd.DataFrame, rule: str = "QWK") -> pd.DataFrame:
     part = rows[rows["rule"] == rule]
     named = part["method"].where(part["decision"] == OWN, part["method"] + ", " + part["decision"])
     return part.assign(loss=part["method"], method=named)
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign, ``+0.012`` or ``−0.012``."""
-    return f"{value + 0.0:+.{digits}f}".replace("-", "−")
 
 
 def interval(row, digits: int = 3) -> str:

@@ -43,6 +43,11 @@ def changes(differences: pd.Series, digits: int = 3) -> str:
     return f"from {change(low, digits)} to {change(high, digits)}"
 
 
+def signed(value: float, digits: int = 3) -> str:
+    """A difference with its sign, ``+0.012`` or ``−0.012``."""
+    return f"{value + 0.0:+.{digits}f}".replace("-", "−")
+
+
 def quoted(
     summary: pd.DataFrame, dataset: str, metric: str, methods: Sequence[str], least: int = 1
 ) -> str:
